@@ -1,0 +1,172 @@
+//! The configuration file: what it may say, its defaults, and edits that keep the user's comments.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// `config.toml`, every key optional.
+#[derive(Debug, Clone, Default, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Defaults of `pao spawn`.
+    pub spawn: SpawnConfig,
+    /// The host agent.
+    pub agent: AgentConfig,
+    /// Memory stores by name. Without an entry of kind `history`, one named `history` is enabled.
+    pub sources: BTreeMap<String, SourceConfig>,
+    /// Where secrets are kept.
+    pub secrets: SecretsConfig,
+}
+
+/// Defaults of `pao spawn`.
+#[derive(Debug, Clone, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct SpawnConfig {
+    /// `auto`, `terminal` (Terminal.app) or `tmux`.
+    pub terminal: String,
+    /// `ask`, `accept-edits`, `plan` or `skip`.
+    pub permission: String,
+    /// `auto`, `session` or `files`.
+    pub delivery: String,
+    /// Token budget of a briefing.
+    pub budget: usize,
+    /// Milliseconds each source may take, where it sets none itself.
+    pub deadline_ms: u64,
+    /// Seconds until a start that shows no sign of life is given up.
+    pub ready_timeout_s: u64,
+}
+
+impl Default for SpawnConfig {
+    fn default() -> Self {
+        Self {
+            terminal: "auto".into(),
+            permission: "ask".into(),
+            delivery: "auto".into(),
+            budget: 2000,
+            deadline_ms: 1500,
+            ready_timeout_s: 30,
+        }
+    }
+}
+
+/// The host agent.
+#[derive(Debug, Clone, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgentConfig {
+    /// `claude-code`.
+    pub kind: String,
+    /// Program name looked up as a login shell would, or an absolute path.
+    pub command: String,
+    /// Further arguments, placed before ours.
+    pub args: Vec<String>,
+}
+
+impl Default for AgentConfig {
+    fn default() -> Self {
+        Self { kind: "claude-code".into(), command: "claude".into(), args: Vec::new() }
+    }
+}
+
+/// Where secrets are kept.
+#[derive(Debug, Clone, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct SecretsConfig {
+    /// `keyring` (Keychain, Secret Service) or, only by explicit choice, `file` (0600).
+    pub store: String,
+}
+
+impl Default for SecretsConfig {
+    fn default() -> Self {
+        Self { store: "keyring".into() }
+    }
+}
+
+/// One memory store.
+#[derive(Debug, Clone, Deserialize, PartialEq)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SourceConfig {
+    /// Host agents' transcripts on this disk.
+    History(HistoryConfig),
+    /// An entity–observation database.
+    Postgres(PostgresConfig),
+    /// A semantic index behind HTTP.
+    Worker(WorkerConfig),
+}
+
+/// `kind = "history"`.
+#[derive(Debug, Clone, Default, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct HistoryConfig {
+    /// Switched off when false.
+    pub enabled: Option<bool>,
+    /// Milliseconds it may take.
+    pub deadline_ms: Option<u64>,
+    /// Further config folders of the host agent whose transcripts are indexed too.
+    pub folders: Vec<String>,
+}
+
+/// `kind = "postgres"`.
+#[derive(Debug, Clone, Default, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct PostgresConfig {
+    /// Switched off when false.
+    pub enabled: Option<bool>,
+    /// Milliseconds it may take.
+    pub deadline_ms: Option<u64>,
+    /// `postgres://user@host:5432/database?sslmode=…`. A password in it is refused: it belongs in the secret store.
+    pub url: String,
+    /// True behind pgbouncer in transaction mode: no prepared statements are kept.
+    pub pgbouncer: bool,
+    /// Text search configuration; `simple` where absent.
+    pub language: Option<String>,
+    /// Newest rows that are searched when there is no text index.
+    pub scan_rows: Option<u32>,
+    /// Also search the archive table.
+    pub archive: Option<bool>,
+    /// Table and column names, for schemas other than the preset.
+    pub mapping: Option<PostgresMapping>,
+}
+
+/// Names in the user's own schema. Each is quoted as an identifier, never interpolated raw.
+#[derive(Debug, Clone, Default, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct PostgresMapping {
+    /// Table or view, `schema.table` allowed.
+    pub table: String,
+    /// Column that identifies a row.
+    pub id: String,
+    /// Column with the text.
+    pub text: String,
+    /// Column with what the text is about.
+    pub title: Option<String>,
+    /// Column with the time it was recorded.
+    pub created_at: Option<String>,
+    /// Column with an importance in 0..=1.
+    pub importance: Option<String>,
+    /// Column with a project name or path.
+    pub project: Option<String>,
+}
+
+/// `kind = "worker"`.
+#[derive(Debug, Clone, Default, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct WorkerConfig {
+    /// Switched off when false.
+    pub enabled: Option<bool>,
+    /// Milliseconds it may take.
+    pub deadline_ms: Option<u64>,
+    /// Endpoint. For `search` the base to which `/api/search` is appended.
+    pub url: String,
+    /// `json-rpc`, `mcp` or `search`.
+    pub protocol: String,
+    /// JSON-RPC method; `search` where absent.
+    pub method: Option<String>,
+    /// MCP tool name; `search` where absent.
+    pub tool: Option<String>,
+    /// Parameter that carries the question; `query` where absent (`q` for `search`).
+    pub query_param: Option<String>,
+    /// Parameter that carries the number of results; `limit` where absent.
+    pub limit_param: Option<String>,
+    /// How the token is sent: `bearer` (default), `x-api-key`, or `none`.
+    pub auth: Option<String>,
+}

@@ -1,0 +1,100 @@
+//! The one error that leaves this crate: a kind, a sentence, what was already done, one next step.
+//!
+//! Inside, each room has its own `thiserror` enum; this is what they become at the edge. Nobody matches on the
+//! text. The kind decides the exit code.
+
+use std::fmt;
+
+/// Who has to act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A defect of ours.
+    Internal,
+    /// What was asked cannot be done as asked.
+    User,
+    /// A configuration file does not say something usable.
+    Config,
+    /// The machine lacks something, or a program on it refused.
+    Environment,
+    /// The agent was started, but nothing proved that it received its prompt.
+    Unconfirmed,
+}
+
+impl Kind {
+    /// Exit code of a command that ends with this kind.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Kind::Internal => 1,
+            Kind::User => 2,
+            Kind::Config => 3,
+            Kind::Environment => 4,
+            Kind::Unconfirmed => 5,
+        }
+    }
+
+    /// Name used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Internal => "internal",
+            Kind::User => "user",
+            Kind::Config => "config",
+            Kind::Environment => "environment",
+            Kind::Unconfirmed => "unconfirmed",
+        }
+    }
+}
+
+/// What happened, what was already done, and one next step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// Who has to act.
+    pub kind: Kind,
+    /// What happened, as one sentence.
+    pub message: String,
+    /// What had been done before it happened; empty when nothing had.
+    pub done: String,
+    /// One thing to do next.
+    pub next: String,
+}
+
+impl Error {
+    /// An error before anything was done.
+    pub fn new(kind: Kind, message: impl Into<String>, next: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), done: String::new(), next: next.into() }
+    }
+
+    /// What was asked cannot be done as asked.
+    pub fn user(message: impl Into<String>, next: impl Into<String>) -> Self {
+        Self::new(Kind::User, message, next)
+    }
+
+    /// A configuration file does not say something usable.
+    pub fn config(message: impl Into<String>, next: impl Into<String>) -> Self {
+        Self::new(Kind::Config, message, next)
+    }
+
+    /// The machine lacks something, or a program on it refused.
+    pub fn environment(message: impl Into<String>, next: impl Into<String>) -> Self {
+        Self::new(Kind::Environment, message, next)
+    }
+
+    /// A defect of ours.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(Kind::Internal, message, "run it again with PAO_LOG=debug and report what it prints")
+    }
+
+    /// The same error, saying what had been done before.
+    #[must_use]
+    pub fn after(mut self, done: impl Into<String>) -> Self {
+        self.done = done.into();
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}

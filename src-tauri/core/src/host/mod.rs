@@ -1,0 +1,107 @@
+//! The edge: home directory, environment, clock, processes, secrets and terminals enter here and nowhere else.
+
+pub mod files;
+pub mod process;
+pub mod secrets;
+pub mod terminal;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+
+use crate::Error;
+
+/// The machine as seen by one invocation. Cheap to clone; holds values, not handles.
+#[derive(Debug, Clone)]
+pub struct Host {
+    /// The user's home directory.
+    pub home: PathBuf,
+    /// Our own folder: `$PAO_HOME`, else `~/.pao`. Holds configuration, registry, history index and the agents'
+    /// private folders; 0700.
+    pub pao_home: PathBuf,
+    /// Current folder of the caller.
+    pub cwd: PathBuf,
+    /// Path of the running `pao`, as it should be written into scripts and hooks.
+    pub exe: PathBuf,
+    /// Environment of the caller.
+    pub env: BTreeMap<OsString, OsString>,
+    /// `$PAO_NOW` (RFC 3339): a clock that stands still, for tests.
+    pub frozen: Option<DateTime<Utc>>,
+}
+
+impl Host {
+    /// Reads the machine. Fails where there is no home directory or no current folder.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place where the environment is read")]
+    pub fn current() -> Result<Self, Error> {
+        let env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+        let home = env
+            .get(&OsString::from("HOME"))
+            .filter(|v| !v.is_empty())
+            .map(PathBuf::from)
+            .or_else(std::env::home_dir)
+            .ok_or_else(|| {
+                Error::environment("there is no home directory", "set HOME to an existing folder")
+            })?;
+        let cwd = std::env::current_dir().map_err(|e| {
+            Error::environment(
+                format!("the current folder cannot be read: {e}"),
+                "change to an existing folder",
+            )
+        })?;
+        let exe = std::env::current_exe().map_err(|e| {
+            Error::environment(format!("our own path cannot be read: {e}"), "run pao by its absolute path")
+        })?;
+        let pao_home = env
+            .get(&OsString::from("PAO_HOME"))
+            .filter(|v| !v.is_empty())
+            .map_or_else(|| home.join(".pao"), |v| cwd.join(v));
+        let frozen = env
+            .get(&OsString::from("PAO_NOW"))
+            .and_then(|v| v.to_str())
+            .and_then(|v| DateTime::parse_from_rfc3339(v).ok())
+            .map(|t| t.to_utc());
+        Ok(Self { home, pao_home, cwd, exe, env, frozen })
+    }
+
+    /// Now.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place where the clock is read")]
+    pub fn now(&self) -> DateTime<Utc> {
+        self.frozen.unwrap_or_else(Utc::now)
+    }
+
+    /// A variable of the caller's environment, where it is set, not empty and valid Unicode.
+    pub fn var(&self, name: &str) -> Option<&str> {
+        self.env.get(&OsString::from(name)).and_then(|v| v.to_str()).filter(|v| !v.is_empty())
+    }
+
+    /// Private folder of an agent.
+    pub fn agent_dir(&self, agent: &str) -> PathBuf {
+        self.pao_home.join("agents").join(agent)
+    }
+
+    /// The configuration file.
+    pub fn config_file(&self) -> PathBuf {
+        self.pao_home.join("config.toml")
+    }
+
+    /// The registry's database.
+    pub fn registry_file(&self) -> PathBuf {
+        self.pao_home.join("registry.db")
+    }
+
+    /// Folder of the history index.
+    pub fn history_dir(&self) -> PathBuf {
+        self.pao_home.join("history")
+    }
+
+    /// A path for people: `~` for the home directory.
+    pub fn display(&self, path: &Path) -> String {
+        match path.strip_prefix(&self.home) {
+            Ok(rest) if rest.as_os_str().is_empty() => "~".into(),
+            Ok(rest) => format!("~/{}", rest.display()),
+            Err(_) => path.display().to_string(),
+        }
+    }
+}

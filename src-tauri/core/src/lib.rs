@@ -1,0 +1,18 @@
+//! What Prime Agent Orchestrator does, without a face.
+//!
+//! Nothing here prints, parses a command line or draws a window; the shell and the `pao` command are thin
+//! adapters over this crate. Home directory, environment, clock and processes enter only through [`host`].
+
+pub mod agent;
+pub mod capture;
+pub mod config;
+pub mod error;
+pub mod hook;
+pub mod host;
+pub mod project;
+pub mod registry;
+pub mod source;
+pub mod spawn;
+pub mod wire;
+
+pub use error::{Error, Kind};
