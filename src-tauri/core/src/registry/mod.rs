@@ -1,3 +1,144 @@
-//! What is known about every agent: SQLite rows that app, command line and hooks write at once.
+//! What is known about every agent: SQLite rows that app, command line and hooks write at once and lose nothing.
+//!
+//! One short transaction per fact; the database is in WAL mode, so that readers never wait for writers. It knows
+//! rows, not meaning: which state follows from which evidence is decided elsewhere.
 
+pub mod agents;
 pub mod change;
+pub mod events;
+pub mod folders;
+pub mod journal;
+mod schema;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection};
+use tokio::sync::{Mutex, MutexGuard};
+
+use crate::host::files;
+
+/// Why the registry could not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// The database is of a later version of PAO. It is left untouched.
+    #[error("the registry {} was written by a newer pao (schema {found}, this one knows {known})", .path.display())]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its schema version.
+        found: i64,
+        /// The newest one we know.
+        known: i64,
+    },
+    /// The folder or file cannot be made or opened.
+    #[error("the registry {} cannot be opened: {source}", .path.display())]
+    Open {
+        /// The database.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The database refused.
+    #[error("the registry could not be read or written: {0}")]
+    Database(#[from] sqlx::Error),
+    /// A row of ours does not read as we write it.
+    #[error("the registry holds something unreadable in {what}: {value}")]
+    Unreadable {
+        /// Table and column.
+        what: &'static str,
+        /// What stands there.
+        value: String,
+    },
+    /// Another live agent has this name.
+    #[error("another live agent is named {0}")]
+    NameTaken(String),
+}
+
+impl From<RegistryError> for crate::Error {
+    fn from(error: RegistryError) -> Self {
+        let next = match &error {
+            RegistryError::Newer { .. } => "update pao, or set PAO_HOME to another folder".to_string(),
+            RegistryError::Open { path, .. } => {
+                format!("make {} readable and writable for you", path.display())
+            }
+            RegistryError::Database(_) => "check the disk's free space, then run `pao doctor`".to_string(),
+            RegistryError::Unreadable { .. } => return Self::internal(error.to_string()),
+            RegistryError::NameTaken(_) => "choose another with --name, or see `pao agents`".to_string(),
+        };
+        match error {
+            RegistryError::NameTaken(_) => Self::user(error.to_string(), next),
+            _ => Self::environment(error.to_string(), next),
+        }
+    }
+}
+
+/// An open registry. One connection; methods queue up on it.
+#[derive(Debug)]
+pub struct Registry {
+    connection: Mutex<SqliteConnection>,
+    path: PathBuf,
+}
+
+impl Registry {
+    /// Opens the database, creating or migrating it forward; refuses one written by a newer version.
+    pub async fn open(path: &Path) -> Result<Self, RegistryError> {
+        let io = |source| RegistryError::Open { path: path.to_path_buf(), source };
+        files::private_dir(path.parent().unwrap_or(Path::new("."))).map_err(io)?;
+        let mut connection = connect(path, Duration::from_secs(10)).await?;
+        schema::migrate(&mut connection, path).await?;
+        Ok(Self { connection: Mutex::new(connection), path: path.to_path_buf() })
+    }
+
+    /// Opens an existing database of exactly our version without touching its schema, waiting at most `patience`
+    /// for another writer. For hooks, which must neither create nor migrate anything.
+    pub async fn open_as_is(path: &Path, patience: Duration) -> Result<Self, RegistryError> {
+        if !path.exists() {
+            let source = std::io::Error::from(std::io::ErrorKind::NotFound);
+            return Err(RegistryError::Open { path: path.to_path_buf(), source });
+        }
+        let mut connection = connect(path, patience).await?;
+        schema::require_current(&mut connection, path).await?;
+        Ok(Self { connection: Mutex::new(connection), path: path.to_path_buf() })
+    }
+
+    /// Where the database is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Closes the database in order, so that its write-ahead log is folded in.
+    pub async fn close(self) {
+        let _ = self.connection.into_inner().close().await;
+    }
+
+    async fn lock(&self) -> MutexGuard<'_, SqliteConnection> {
+        self.connection.lock().await
+    }
+}
+
+async fn connect(path: &Path, patience: Duration) -> Result<SqliteConnection, sqlx::Error> {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        // In WAL mode a power cut can lose the last commits but never corrupts; the journal of changes asks for
+        // more where it matters (see `journal`).
+        .synchronous(SqliteSynchronous::Normal)
+        .busy_timeout(patience)
+        .foreign_keys(true)
+        .disable_statement_logging()
+        .connect()
+        .await
+}
+
+pub(crate) fn time(what: &'static str, value: &str) -> Result<chrono::DateTime<chrono::Utc>, RegistryError> {
+    chrono::DateTime::parse_from_rfc3339(value)
+        .map(|t| t.to_utc())
+        .map_err(|_| RegistryError::Unreadable { what, value: value.into() })
+}
+
+pub(crate) fn stamp(at: chrono::DateTime<chrono::Utc>) -> String {
+    at.to_rfc3339_opts(chrono::SecondsFormat::Micros, true)
+}

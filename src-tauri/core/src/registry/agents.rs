@@ -1,0 +1,341 @@
+//! Agent rows: one per agent for its whole life, through every change of session id.
+
+use std::path::PathBuf;
+
+use chrono::{DateTime, Utc};
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use super::{Registry, RegistryError, stamp, time};
+use crate::host::process::Identity;
+use crate::spawn::passed::{Permission, Receipt, Way};
+
+/// What an agent is doing, as far as is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum State {
+    /// Being started.
+    Starting,
+    /// In a turn.
+    Working,
+    /// Waits for the user.
+    NeedsYou,
+    /// Ready for the next prompt.
+    Idle,
+    /// Ended on purpose, to be resumed.
+    Paused,
+    /// Ended.
+    Ended,
+    /// Gone without a word.
+    Lost,
+}
+
+impl State {
+    /// Name in rows and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Starting => "starting",
+            State::Working => "working",
+            State::NeedsYou => "needs-you",
+            State::Idle => "idle",
+            State::Paused => "paused",
+            State::Ended => "ended",
+            State::Lost => "lost",
+        }
+    }
+
+    /// The state of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        use State::{Ended, Idle, Lost, NeedsYou, Paused, Starting, Working};
+        [Starting, Working, NeedsYou, Idle, Paused, Ended, Lost].into_iter().find(|s| s.name() == name)
+    }
+
+    /// Whether a process is expected to exist.
+    pub fn live(self) -> bool {
+        !matches!(self, State::Paused | State::Ended | State::Lost)
+    }
+}
+
+/// One agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Agent {
+    /// Registry id; names the private folder.
+    pub id: String,
+    /// Name, unique among agents that have not ended.
+    pub name: String,
+    /// Where it works (realpath).
+    pub folder: PathBuf,
+    /// Identity of the project.
+    pub project: String,
+    /// Kind of host agent, e.g. `claude-code`.
+    pub host_agent: String,
+    /// What it was asked to do.
+    pub prompt: Option<String>,
+    /// What the sources were asked.
+    pub query: String,
+    /// What it may do without asking.
+    pub permission: Permission,
+    /// How its briefing is delivered.
+    pub way: Way,
+    /// SHA-256 of the briefing.
+    pub briefing_hash: Option<String>,
+    /// Current conversation id.
+    pub session: Option<String>,
+    /// Terminal that runs it.
+    pub terminal: Option<String>,
+    /// That terminal's handle.
+    pub handle: Option<String>,
+    /// Its process.
+    pub process: Option<Identity>,
+    /// Its terminal device.
+    pub tty: Option<String>,
+    /// What it is doing.
+    pub state: State,
+    /// What it waits for.
+    pub needs: Option<String>,
+    /// What is known about the prompt's arrival.
+    pub receipt: Option<Receipt>,
+    /// When it was asked for.
+    pub created_at: DateTime<Utc>,
+    /// Last sign of life.
+    pub sign_at: DateTime<Utc>,
+    /// When it ended.
+    pub ended_at: Option<DateTime<Utc>>,
+}
+
+impl Permission {
+    /// Name in rows, options and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Permission::Ask => "ask",
+            Permission::AcceptEdits => "accept-edits",
+            Permission::Plan => "plan",
+            Permission::Skip => "skip",
+        }
+    }
+
+    /// The profile of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        use Permission::{AcceptEdits, Ask, Plan, Skip};
+        [Ask, AcceptEdits, Plan, Skip].into_iter().find(|p| p.name() == name)
+    }
+}
+
+impl Way {
+    /// Name in rows, options and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Session => "session",
+            Way::Files => "files",
+        }
+    }
+
+    /// The way of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Way::Session, Way::Files].into_iter().find(|w| w.name() == name)
+    }
+}
+
+impl Receipt {
+    /// Name in rows and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Receipt::Sent => "sent",
+            Receipt::Confirmed => "confirmed",
+            Receipt::Unknown => "unknown",
+        }
+    }
+
+    /// The receipt of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Receipt::Sent, Receipt::Confirmed, Receipt::Unknown].into_iter().find(|r| r.name() == name)
+    }
+}
+
+fn named<T>(what: &'static str, value: String, from: fn(&str) -> Option<T>) -> Result<T, RegistryError> {
+    from(&value).ok_or(RegistryError::Unreadable { what, value })
+}
+
+fn agent(row: &SqliteRow) -> Result<Agent, RegistryError> {
+    let pid: Option<u32> = row.try_get("pid")?;
+    let started: Option<i64> = row.try_get("pid_started")?;
+    let receipt: Option<String> = row.try_get("receipt")?;
+    let ended: Option<String> = row.try_get("ended_at")?;
+    Ok(Agent {
+        id: row.try_get("id")?,
+        name: row.try_get("name")?,
+        folder: PathBuf::from(row.try_get::<String, _>("folder")?),
+        project: row.try_get("project")?,
+        host_agent: row.try_get("host_agent")?,
+        prompt: row.try_get("prompt")?,
+        query: row.try_get("query")?,
+        permission: named("agents.permission", row.try_get("permission")?, Permission::from_name)?,
+        way: named("agents.way", row.try_get("way")?, Way::from_name)?,
+        briefing_hash: row.try_get("briefing_hash")?,
+        session: row.try_get("session")?,
+        terminal: row.try_get("terminal")?,
+        handle: row.try_get("handle")?,
+        process: pid
+            .zip(started.and_then(|s| u64::try_from(s).ok()))
+            .map(|(pid, started)| Identity { pid, started }),
+        tty: row.try_get("tty")?,
+        state: named("agents.state", row.try_get("state")?, State::from_name)?,
+        needs: row.try_get("needs")?,
+        receipt: receipt.map(|r| named("agents.receipt", r, Receipt::from_name)).transpose()?,
+        created_at: time("agents.created_at", row.try_get("created_at")?)?,
+        sign_at: time("agents.sign_at", row.try_get("sign_at")?)?,
+        ended_at: ended.map(|t| time("agents.ended_at", &t)).transpose()?,
+    })
+}
+
+impl Registry {
+    /// Adds an agent. Its name must not be another live agent's.
+    pub async fn add(&self, agent: &Agent) -> Result<(), RegistryError> {
+        let done = sqlx::query(
+            "INSERT INTO agents (id, name, folder, project, host_agent, prompt, query, permission, way, briefing_hash,
+                session, terminal, handle, state, needs, receipt, created_at, sign_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(&agent.id)
+        .bind(&agent.name)
+        .bind(agent.folder.to_string_lossy())
+        .bind(&agent.project)
+        .bind(&agent.host_agent)
+        .bind(&agent.prompt)
+        .bind(&agent.query)
+        .bind(agent.permission.name())
+        .bind(agent.way.name())
+        .bind(&agent.briefing_hash)
+        .bind(&agent.session)
+        .bind(&agent.terminal)
+        .bind(&agent.handle)
+        .bind(agent.state.name())
+        .bind(&agent.needs)
+        .bind(agent.receipt.map(Receipt::name))
+        .bind(stamp(agent.created_at))
+        .bind(stamp(agent.sign_at))
+        .execute(&mut *self.lock().await)
+        .await;
+        match done {
+            Err(sqlx::Error::Database(e)) if e.is_unique_violation() => {
+                Err(RegistryError::NameTaken(agent.name.clone()))
+            }
+            other => other.map(drop).map_err(Into::into),
+        }
+    }
+
+    /// All agents, newest first.
+    pub async fn agents(&self) -> Result<Vec<Agent>, RegistryError> {
+        let rows = sqlx::query("SELECT * FROM agents ORDER BY created_at DESC, id")
+            .fetch_all(&mut *self.lock().await)
+            .await?;
+        rows.iter().map(agent).collect()
+    }
+
+    /// The agent of that registry id.
+    pub async fn agent(&self, id: &str) -> Result<Option<Agent>, RegistryError> {
+        let row = sqlx::query("SELECT * FROM agents WHERE id = ?")
+            .bind(id)
+            .fetch_optional(&mut *self.lock().await)
+            .await?;
+        row.as_ref().map(agent).transpose()
+    }
+
+    /// The agent of that name or id (or a unique beginning of an id of at least four characters): a live one
+    /// first, else the newest.
+    pub async fn find(&self, word: &str) -> Result<Option<Agent>, RegistryError> {
+        let agents = self.agents().await?;
+        let named = |a: &&Agent| a.name == word || a.id == word;
+        let found = agents.iter().filter(named).find(|a| a.ended_at.is_none());
+        let found = found.or_else(|| agents.iter().find(named)).or_else(|| {
+            let mut starts = agents.iter().filter(|a| word.len() >= 4 && a.id.starts_with(word));
+            starts.next().filter(|_| starts.next().is_none())
+        });
+        Ok(found.cloned())
+    }
+
+    /// Notes which briefing an agent was given and by which way.
+    pub async fn set_briefing(&self, id: &str, hash: &str, way: Way) -> Result<(), RegistryError> {
+        sqlx::query("UPDATE agents SET briefing_hash = ?, way = ? WHERE id = ?")
+            .bind(hash)
+            .bind(way.name())
+            .bind(id)
+            .execute(&mut *self.lock().await)
+            .await?;
+        Ok(())
+    }
+
+    /// Notes where an agent was started.
+    pub async fn set_terminal(&self, id: &str, terminal: &str, handle: &str) -> Result<(), RegistryError> {
+        sqlx::query("UPDATE agents SET terminal = ?, handle = ? WHERE id = ?")
+            .bind(terminal)
+            .bind(handle)
+            .bind(id)
+            .execute(&mut *self.lock().await)
+            .await?;
+        Ok(())
+    }
+
+    /// Notes the process that is about to become the agent.
+    pub async fn set_process(
+        &self,
+        id: &str,
+        process: Identity,
+        tty: Option<&str>,
+        now: DateTime<Utc>,
+    ) -> Result<(), RegistryError> {
+        sqlx::query("UPDATE agents SET pid = ?, pid_started = ?, tty = ?, sign_at = ? WHERE id = ?")
+            .bind(process.pid)
+            .bind(i64::try_from(process.started).unwrap_or(i64::MAX))
+            .bind(tty)
+            .bind(stamp(now))
+            .bind(id)
+            .execute(&mut *self.lock().await)
+            .await?;
+        Ok(())
+    }
+
+    /// Notes what an agent is doing. A state that is not live ends it.
+    pub async fn set_state(
+        &self,
+        id: &str,
+        state: State,
+        needs: Option<&str>,
+        now: DateTime<Utc>,
+    ) -> Result<(), RegistryError> {
+        let ended = matches!(state, State::Ended | State::Lost).then(|| stamp(now));
+        sqlx::query("UPDATE agents SET state = ?, needs = ?, sign_at = ?, ended_at = ? WHERE id = ?")
+            .bind(state.name())
+            .bind(needs)
+            .bind(stamp(now))
+            .bind(ended)
+            .bind(id)
+            .execute(&mut *self.lock().await)
+            .await?;
+        Ok(())
+    }
+
+    /// Notes what is known about the prompt's arrival.
+    pub async fn set_receipt(&self, id: &str, receipt: Receipt) -> Result<(), RegistryError> {
+        sqlx::query("UPDATE agents SET receipt = ? WHERE id = ?")
+            .bind(receipt.name())
+            .bind(id)
+            .execute(&mut *self.lock().await)
+            .await?;
+        Ok(())
+    }
+
+    /// Removes an agent's row with its events and settled changes.
+    pub async fn forget(&self, id: &str) -> Result<(), RegistryError> {
+        let mut connection = self.lock().await;
+        let mut transaction = sqlx::Connection::begin(&mut *connection).await?;
+        for statement in [
+            "DELETE FROM events WHERE agent = ?",
+            "DELETE FROM changes WHERE agent = ?",
+            "DELETE FROM agents WHERE id = ?",
+        ] {
+            sqlx::query(statement).bind(id).execute(&mut *transaction).await?;
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! What the hooks saw: one row per event, and the agent's state that follows from it, in one small write.
+
+use chrono::{DateTime, Utc};
+use sqlx::{Connection, Row};
+
+use super::agents::State;
+use super::{Registry, RegistryError, stamp, time};
+
+/// One event of an agent's session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// Registry id of the agent.
+    pub agent: String,
+    /// When it was seen.
+    pub at: DateTime<Utc>,
+    /// The host agent's name of the event, e.g. `UserPromptSubmit`.
+    pub event: String,
+    /// Conversation id it belongs to.
+    pub session: Option<String>,
+    /// What matters of it, a short phrase or JSON; never a whole payload.
+    pub detail: String,
+}
+
+impl Registry {
+    /// Writes an event, the session it names and the state that follows from it, in one transaction. Events of
+    /// agents that are not in the registry are kept; they belong to rows that were lost.
+    pub async fn record_event(
+        &self,
+        event: &Event,
+        state: Option<(State, Option<&str>)>,
+        session_source: Option<&str>,
+    ) -> Result<(), RegistryError> {
+        let mut connection = self.lock().await;
+        let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+        let at = stamp(event.at);
+        sqlx::query("INSERT INTO events (agent, at, event, session, detail) VALUES (?, ?, ?, ?, ?)")
+            .bind(&event.agent)
+            .bind(&at)
+            .bind(&event.event)
+            .bind(&event.session)
+            .bind(&event.detail)
+            .execute(&mut *transaction)
+            .await?;
+        if let (Some(session), Some(source)) = (&event.session, session_source) {
+            sqlx::query(
+                "INSERT INTO sessions (session, agent, source, at) SELECT ?, id, ?, ? FROM agents WHERE id = ?
+                 ON CONFLICT DO NOTHING",
+            )
+            .bind(session)
+            .bind(source)
+            .bind(&at)
+            .bind(&event.agent)
+            .execute(&mut *transaction)
+            .await?;
+            sqlx::query("UPDATE agents SET session = ? WHERE id = ?")
+                .bind(session)
+                .bind(&event.agent)
+                .execute(&mut *transaction)
+                .await?;
+        }
+        if let Some((state, needs)) = state {
+            let ended = matches!(state, State::Ended | State::Lost).then_some(&at);
+            sqlx::query("UPDATE agents SET state = ?, needs = ?, sign_at = ?, ended_at = ? WHERE id = ?")
+                .bind(state.name())
+                .bind(needs)
+                .bind(&at)
+                .bind(ended)
+                .bind(&event.agent)
+                .execute(&mut *transaction)
+                .await?;
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// An agent's events after the given row id (0 for all), oldest first, each with its row id.
+    pub async fn events_after(&self, agent: &str, after: i64) -> Result<Vec<(i64, Event)>, RegistryError> {
+        let rows = sqlx::query("SELECT * FROM events WHERE agent = ? AND id > ? ORDER BY id")
+            .bind(agent)
+            .bind(after)
+            .fetch_all(&mut *self.lock().await)
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let event = Event {
+                    agent: row.try_get("agent")?,
+                    at: time("events.at", row.try_get("at")?)?,
+                    event: row.try_get("event")?,
+                    session: row.try_get("session")?,
+                    detail: row.try_get("detail")?,
+                };
+                Ok((row.try_get("id")?, event))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,98 @@
+//! What is remembered per folder: consents, the last choices, and per source how long it wants to be left alone.
+
+use std::path::Path;
+
+use chrono::{DateTime, Utc};
+use sqlx::Row;
+
+use super::{Registry, RegistryError, stamp, time};
+
+/// What the user agreed to for one folder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Consents {
+    /// The folder may be marked as trusted for the host agent.
+    pub trust: bool,
+    /// Agents may run there without asking for anything.
+    pub skip_permissions: bool,
+}
+
+impl Registry {
+    /// What the user agreed to for a folder.
+    pub async fn consents(&self, folder: &Path) -> Result<Consents, RegistryError> {
+        let row = sqlx::query("SELECT trust_agreed_at, skip_agreed_at FROM folders WHERE folder = ?")
+            .bind(folder.to_string_lossy())
+            .fetch_optional(&mut *self.lock().await)
+            .await?;
+        let Some(row) = row else { return Ok(Consents::default()) };
+        let trust: Option<String> = row.try_get(0)?;
+        let skip: Option<String> = row.try_get(1)?;
+        Ok(Consents { trust: trust.is_some(), skip_permissions: skip.is_some() })
+    }
+
+    /// Remembers what the user agreed to for a folder; what is false here is forgotten.
+    pub async fn set_consents(
+        &self,
+        folder: &Path,
+        consents: Consents,
+        now: DateTime<Utc>,
+    ) -> Result<(), RegistryError> {
+        let now = stamp(now);
+        sqlx::query(
+            "INSERT INTO folders (folder, trust_agreed_at, skip_agreed_at) VALUES (?1, ?2, ?3)
+             ON CONFLICT (folder) DO UPDATE SET trust_agreed_at = ?2, skip_agreed_at = ?3",
+        )
+        .bind(folder.to_string_lossy())
+        .bind(consents.trust.then_some(&now))
+        .bind(consents.skip_permissions.then_some(&now))
+        .execute(&mut *self.lock().await)
+        .await?;
+        Ok(())
+    }
+
+    /// The last choices made for a folder, as the face wrote them.
+    pub async fn choices(&self, folder: &Path) -> Result<Option<String>, RegistryError> {
+        let row = sqlx::query("SELECT choices FROM folders WHERE folder = ?")
+            .bind(folder.to_string_lossy())
+            .fetch_optional(&mut *self.lock().await)
+            .await?;
+        Ok(row.map(|r| r.try_get(0)).transpose()?.flatten())
+    }
+
+    /// Remembers the choices made for a folder.
+    pub async fn set_choices(&self, folder: &Path, choices: &str) -> Result<(), RegistryError> {
+        sqlx::query(
+            "INSERT INTO folders (folder, choices) VALUES (?1, ?2)
+             ON CONFLICT (folder) DO UPDATE SET choices = ?2",
+        )
+        .bind(folder.to_string_lossy())
+        .bind(choices)
+        .execute(&mut *self.lock().await)
+        .await?;
+        Ok(())
+    }
+
+    /// Until when a source wants to be left alone; `None` when it may be asked.
+    pub async fn paused_until(
+        &self,
+        source: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Option<DateTime<Utc>>, RegistryError> {
+        let row = sqlx::query("SELECT until FROM pauses WHERE source = ?")
+            .bind(source)
+            .fetch_optional(&mut *self.lock().await)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let until = time("pauses.until", row.try_get(0)?)?;
+        Ok((until > now).then_some(until))
+    }
+
+    /// Remembers, for all processes, until when a source wants to be left alone.
+    pub async fn pause_source(&self, source: &str, until: DateTime<Utc>) -> Result<(), RegistryError> {
+        sqlx::query("INSERT INTO pauses VALUES (?1, ?2) ON CONFLICT (source) DO UPDATE SET until = ?2")
+            .bind(source)
+            .bind(stamp(until))
+            .execute(&mut *self.lock().await)
+            .await?;
+        Ok(())
+    }
+}

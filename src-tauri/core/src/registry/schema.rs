@@ -1,0 +1,116 @@
+//! The database's shape, grown only forward. `PRAGMA user_version` is the number of steps taken.
+
+use std::path::Path;
+
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{Connection, Row};
+
+use super::RegistryError;
+
+/// Each step takes a database from its index to the next version. Landed steps are never edited.
+const STEPS: &[&str] = &["
+    CREATE TABLE agents (
+        id TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        folder TEXT NOT NULL,
+        project TEXT NOT NULL,
+        host_agent TEXT NOT NULL,
+        prompt TEXT,
+        query TEXT NOT NULL,
+        permission TEXT NOT NULL,
+        way TEXT NOT NULL,
+        briefing_hash TEXT,
+        session TEXT,
+        terminal TEXT,
+        handle TEXT,
+        pid INTEGER,
+        pid_started INTEGER,
+        tty TEXT,
+        state TEXT NOT NULL,
+        needs TEXT,
+        receipt TEXT,
+        created_at TEXT NOT NULL,
+        sign_at TEXT NOT NULL,
+        ended_at TEXT
+    ) STRICT;
+    CREATE UNIQUE INDEX agents_live_name ON agents (name) WHERE ended_at IS NULL;
+    CREATE TABLE sessions (
+        session TEXT NOT NULL,
+        agent TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
+        source TEXT NOT NULL,
+        at TEXT NOT NULL,
+        PRIMARY KEY (agent, session)
+    ) STRICT;
+    CREATE TABLE events (
+        id INTEGER PRIMARY KEY,
+        agent TEXT NOT NULL,
+        at TEXT NOT NULL,
+        event TEXT NOT NULL,
+        session TEXT,
+        detail TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX events_agent ON events (agent, id);
+    CREATE TABLE changes (
+        id INTEGER PRIMARY KEY,
+        agent TEXT NOT NULL,
+        at TEXT NOT NULL,
+        change TEXT NOT NULL,
+        state TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX changes_agent ON changes (agent, id);
+    CREATE TABLE folders (
+        folder TEXT PRIMARY KEY,
+        trust_agreed_at TEXT,
+        skip_agreed_at TEXT,
+        choices TEXT
+    ) STRICT;
+    CREATE TABLE pauses (source TEXT PRIMARY KEY, until TEXT NOT NULL) STRICT;
+"];
+
+/// Newest version we know.
+pub(super) fn known() -> i64 {
+    i64::try_from(STEPS.len()).unwrap_or(i64::MAX)
+}
+
+async fn version(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    Ok(sqlx::query("PRAGMA user_version").fetch_one(connection).await?.get(0))
+}
+
+/// Brings the database to our version.
+pub(super) async fn migrate(connection: &mut SqliteConnection, path: &Path) -> Result<(), RegistryError> {
+    if version(connection).await? == known() {
+        return Ok(());
+    }
+    // Immediate: of several processes that find an old database one migrates and the others then find it done.
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    let found = version(&mut transaction).await?;
+    refuse_newer(found, path)?;
+    let from = usize::try_from(found).unwrap_or(0);
+    for (index, step) in STEPS.iter().enumerate().skip(from) {
+        sqlx::raw_sql(*step).execute(&mut *transaction).await?;
+        // A pragma takes no bound values; this one is a number of ours.
+        let pragma = format!("PRAGMA user_version = {}", index + 1);
+        sqlx::raw_sql(sqlx::AssertSqlSafe(pragma)).execute(&mut *transaction).await?;
+    }
+    transaction.commit().await?;
+    Ok(())
+}
+
+/// Refuses a database of any other version than ours.
+pub(super) async fn require_current(
+    connection: &mut SqliteConnection,
+    path: &Path,
+) -> Result<(), RegistryError> {
+    let found = version(connection).await?;
+    if found == known() {
+        return Ok(());
+    }
+    Err(RegistryError::Newer { path: path.to_path_buf(), found, known: known() })
+}
+
+fn refuse_newer(found: i64, path: &Path) -> Result<(), RegistryError> {
+    if found > known() {
+        return Err(RegistryError::Newer { path: path.to_path_buf(), found, known: known() });
+    }
+    Ok(())
+}
