@@ -1,1 +1,7 @@
-//! (to be filled)
+//! What a session leaves behind, read back: transcripts, one record at a time.
+//!
+//! Nothing here decides what is worth keeping; it only tells what people and agents said from what programs
+//! put into their mouths.
+
+pub mod spoken;
+pub mod transcript;
