@@ -1,0 +1,192 @@
+//! What a face asks the corridor for, what it is asked back, and what it gets.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::passed::{Briefing, Gathered, Permission, Ready, Topic, Way};
+
+/// What the user asked for. Everything optional falls back to the folder's last choices, then the configuration.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Request {
+    /// The folder named explicitly (`-C`).
+    pub folder: Option<PathBuf>,
+    /// The topic in the user's words; empty when nothing was asked.
+    pub text: String,
+    /// Name for the agent.
+    pub name: Option<String>,
+    /// `auto`, or a terminal's name.
+    pub terminal: Option<String>,
+    /// What the agent may do without asking.
+    pub permission: Option<Permission>,
+    /// How the briefing is delivered; `None` is `auto`.
+    pub way: Option<Way>,
+    /// Token budget of the briefing.
+    pub budget: Option<usize>,
+    /// Ask only these sources; empty for all enabled ones.
+    pub only_sources: Vec<String>,
+    /// Do not ask these sources.
+    pub without_sources: Vec<String>,
+    /// Open the briefing for editing before anything is delivered.
+    pub edit: bool,
+}
+
+/// The seven rooms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Folder, name and question are found and validated.
+    Topic,
+    /// The sources are asked.
+    Gather,
+    /// The document is composed.
+    Briefing,
+    /// The document is put where the agent will get it.
+    Deliver,
+    /// The folder is marked as trusted.
+    Trust,
+    /// The terminal is opened.
+    Launch,
+    /// The agent is seen to have its prompt.
+    Ready,
+}
+
+impl Step {
+    /// All, in order.
+    pub const ALL: [Step; 7] =
+        [Step::Topic, Step::Gather, Step::Briefing, Step::Deliver, Step::Trust, Step::Launch, Step::Ready];
+
+    /// Name shown and used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Step::Topic => "topic",
+            Step::Gather => "gather",
+            Step::Briefing => "briefing",
+            Step::Deliver => "deliver",
+            Step::Trust => "trust",
+            Step::Launch => "launch",
+            Step::Ready => "ready",
+        }
+    }
+}
+
+/// How far a step is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StepState {
+    /// It began.
+    Started,
+    /// It ended well.
+    Done,
+    /// It had nothing to do.
+    Skipped,
+    /// It ended badly.
+    Failed,
+}
+
+impl StepState {
+    /// Name shown and used in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            StepState::Started => "started",
+            StepState::Done => "done",
+            StepState::Skipped => "skipped",
+            StepState::Failed => "failed",
+        }
+    }
+}
+
+/// One report of progress.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// Which room.
+    pub step: Step,
+    /// How far it is.
+    pub state: StepState,
+    /// Time since it began, without the time the user took to answer a question.
+    pub took: Duration,
+    /// What there is to say about it, a short phrase: "3 sources, 14 memories".
+    pub note: String,
+}
+
+/// What the user is asked to agree to, once per folder.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Consent {
+    /// Mark this folder as trusted for the host agent; `enables` says what starts to work there by that, one
+    /// phrase each.
+    Trust {
+        /// The folder.
+        folder: PathBuf,
+        /// Hooks, servers and settings found in it.
+        enables: Vec<String>,
+    },
+    /// Run there without asking for anything; `needs` names the user-wide setting the host agent wants for it.
+    SkipPermissions {
+        /// The folder.
+        folder: PathBuf,
+        /// What the host agent wants besides.
+        needs: String,
+    },
+}
+
+/// What the corridor needs of whoever called it.
+pub trait Face {
+    /// Shows progress.
+    fn progress(&self, progress: &Progress);
+
+    /// Asks for a consent. `Ok(false)` is a no; an error says that nobody can be asked here.
+    fn agree(&self, consent: &Consent) -> Result<bool, crate::Error>;
+
+    /// Lets the user edit the briefing before it is delivered. `None` gives the spawn up.
+    fn edit(&self, markdown: &str) -> Result<Option<String>, crate::Error>;
+}
+
+/// Everything up to the briefing; nothing has been written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Brief {
+    /// What was asked.
+    pub topic: Topic,
+    /// What the sources said.
+    pub gathered: Gathered,
+    /// The document.
+    pub briefing: Briefing,
+    /// Time per step.
+    pub steps: Vec<Progress>,
+}
+
+/// What `--dry-run` shows beside the briefing: every write that a spawn would make, in words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DryRun {
+    /// Everything up to the briefing.
+    pub brief: Brief,
+    /// What would be written, asked and started, one phrase each, in order.
+    pub would: Vec<String>,
+}
+
+/// A finished spawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spawned {
+    /// Registry id.
+    pub agent: String,
+    /// Name.
+    pub name: String,
+    /// Where it works.
+    pub folder: PathBuf,
+    /// The host agent's conversation id.
+    pub session: String,
+    /// Terminal that runs it.
+    pub terminal: String,
+    /// How to reach it, where no window is open.
+    pub attach: Option<String>,
+    /// How the briefing was delivered.
+    pub way: Way,
+    /// What it may do without asking.
+    pub permission: Permission,
+    /// The document.
+    pub briefing: Briefing,
+    /// What the sources said.
+    pub gathered: Gathered,
+    /// How the start ended.
+    pub ready: Ready,
+    /// What the user should know although all went well.
+    pub notes: Vec<String>,
+    /// Time per step.
+    pub steps: Vec<Progress>,
+}
