@@ -1,0 +1,63 @@
+//! The command line of a start or a resume.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::{HostAgent, Version};
+use crate::spawn::passed::Permission;
+
+/// What a start is to say on the command line.
+#[derive(Debug, Clone, Copy)]
+pub struct Arguments<'a> {
+    /// Version of the program, where it could be found out.
+    pub version: Option<Version>,
+    /// Conversation id: a new one, or with `resume` an existing one.
+    pub session: &'a str,
+    /// Goes back to that conversation instead of opening it.
+    pub resume: bool,
+    /// Name of the session, where the version can show one.
+    pub name: &'a str,
+    /// Settings for this session only.
+    pub settings: Option<&'a Path>,
+    /// Permission profile.
+    pub permission: Permission,
+    /// First prompt.
+    pub prompt: Option<&'a str>,
+    /// The user's own arguments, placed before ours.
+    pub extra: &'a [String],
+}
+
+impl HostAgent {
+    /// Arguments without the program itself. The prompt comes last after `--`: flags that take several values
+    /// would swallow it otherwise.
+    pub fn arguments(&self, start: &Arguments<'_>) -> Vec<OsString> {
+        let mut words: Vec<OsString> = start.extra.iter().map(OsString::from).collect();
+        let mut push = |word: &str| words.push(word.into());
+        push(if start.resume { self.flags.resume } else { self.flags.session });
+        push(start.session);
+        let (name_flag, since) = self.flags.name;
+        if start.version.unwrap_or(self.oldest) >= since {
+            push(name_flag);
+            push(start.name);
+        }
+        for word in (self.flags.permission)(start.permission) {
+            push(word);
+        }
+        if let Some(settings) = start.settings {
+            words.push(self.flags.settings.into());
+            words.push(settings.into());
+        }
+        if let Some(prompt) = start.prompt.filter(|_| self.flags.prompt_as_argument) {
+            words.push("--".into());
+            words.push(self.defused(prompt).into());
+        }
+        words
+    }
+
+    /// A prompt that is text and nothing else: where its first character would make it a command of the host
+    /// agent's, a space goes in front.
+    pub fn defused(&self, prompt: &str) -> String {
+        let space = if prompt.trim_start().starts_with(self.flags.commands) { " " } else { "" };
+        format!("{space}{prompt}")
+    }
+}
