@@ -9,6 +9,8 @@ pub mod events;
 pub mod folders;
 pub mod journal;
 mod schema;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

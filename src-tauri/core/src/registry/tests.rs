@@ -1,0 +1,169 @@
+use std::path::PathBuf;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use sqlx::{ConnectOptions, Row};
+
+use super::agents::{Agent, State};
+use super::change::Change;
+use super::events::Event;
+use super::folders::Consents;
+use super::{Registry, RegistryError};
+use crate::host::process::Identity;
+use crate::spawn::passed::{Permission, Receipt, Way};
+
+fn noon() -> DateTime<Utc> {
+    DateTime::parse_from_rfc3339("2026-11-30T12:00:00Z").unwrap().to_utc()
+}
+
+fn agent(id: &str, name: &str) -> Agent {
+    Agent {
+        id: id.into(),
+        name: name.into(),
+        folder: PathBuf::from("/code/支付对账"),
+        project: "/code/支付对账".into(),
+        host_agent: "claude-code".into(),
+        prompt: Some("fix it".into()),
+        query: "fix it".into(),
+        permission: Permission::Plan,
+        way: Way::Session,
+        briefing_hash: None,
+        session: Some("s-1".into()),
+        terminal: None,
+        handle: None,
+        process: None,
+        tty: None,
+        state: State::Starting,
+        needs: None,
+        receipt: None,
+        created_at: noon(),
+        sign_at: noon(),
+        ended_at: None,
+    }
+}
+
+async fn registry() -> (tempfile::TempDir, Registry) {
+    let dir = tempfile::tempdir().unwrap();
+    let registry = Registry::open(&dir.path().join("pao/registry.db")).await.unwrap();
+    (dir, registry)
+}
+
+#[tokio::test]
+async fn an_agent_reads_back_as_it_was_written() {
+    let (_dir, registry) = registry().await;
+    let mut wanted = agent("a1b2c3", "api");
+    registry.add(&wanted).await.unwrap();
+    let process = Identity { pid: 4242, started: 1_795_000_000 };
+    registry.set_process("a1b2c3", process, Some("/dev/ttys001"), noon()).await.unwrap();
+    registry.set_terminal("a1b2c3", "tmux", "%1").await.unwrap();
+    registry.set_briefing("a1b2c3", "abc", Way::Files).await.unwrap();
+    registry.set_receipt("a1b2c3", Receipt::Confirmed).await.unwrap();
+    registry.set_state("a1b2c3", State::NeedsYou, Some("permission: Bash"), noon()).await.unwrap();
+    wanted.process = Some(process);
+    wanted.tty = Some("/dev/ttys001".into());
+    (wanted.terminal, wanted.handle) = (Some("tmux".into()), Some("%1".into()));
+    (wanted.briefing_hash, wanted.way) = (Some("abc".into()), Way::Files);
+    wanted.receipt = Some(Receipt::Confirmed);
+    (wanted.state, wanted.needs) = (State::NeedsYou, Some("permission: Bash".into()));
+    assert_eq!(registry.agents().await.unwrap(), [wanted]);
+}
+
+#[tokio::test]
+async fn a_name_is_free_again_when_its_agent_has_ended() {
+    let (_dir, registry) = registry().await;
+    registry.add(&agent("first", "api")).await.unwrap();
+    assert!(matches!(registry.add(&agent("second", "api")).await, Err(RegistryError::NameTaken(_))));
+    registry.set_state("first", State::Ended, None, noon()).await.unwrap();
+    registry.add(&agent("second", "api")).await.unwrap();
+    assert_eq!(registry.find("api").await.unwrap().unwrap().id, "second");
+    assert_eq!(registry.find("firs").await.unwrap().unwrap().id, "first");
+    assert_eq!(registry.find("fir").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn an_event_moves_state_and_session_in_one_write() {
+    let (_dir, registry) = registry().await;
+    registry.add(&agent("a", "api")).await.unwrap();
+    let event = Event {
+        agent: "a".into(),
+        at: noon() + TimeDelta::seconds(5),
+        event: "SessionStart".into(),
+        session: Some("s-2".into()),
+        detail: "clear".into(),
+    };
+    registry.record_event(&event, Some((State::Idle, None)), Some("clear")).await.unwrap();
+    let row = registry.agent("a").await.unwrap().unwrap();
+    assert_eq!((row.state, row.session.as_deref()), (State::Idle, Some("s-2")));
+    assert_eq!(row.sign_at, event.at);
+    let events = registry.events_after("a", 0).await.unwrap();
+    assert_eq!(events, [(1, event)]);
+    assert!(registry.events_after("a", 1).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn planned_applied_and_undone_changes_are_told_apart_newest_first() {
+    let (_dir, registry) = registry().await;
+    let file = Change::File { path: "/p/CONTEXT_BRIEFING.md".into(), sha256: "00".into() };
+    let line = Change::Exclude {
+        path: "/p/.git/info/exclude".into(),
+        line: "/CONTEXT_BRIEFING.md".into(),
+        created: false,
+    };
+    let first = registry.plan_change("a", &file, noon()).await.unwrap();
+    let second = registry.plan_change("a", &line, noon()).await.unwrap();
+    registry.plan_change("b", &line, noon()).await.unwrap();
+    registry.change_applied(first).await.unwrap();
+    let open = registry.open_changes(Some("a")).await.unwrap();
+    assert_eq!(open.iter().map(|e| (e.id, e.applied)).collect::<Vec<_>>(), [(second, false), (first, true)]);
+    assert_eq!(open[1].change, file);
+    registry.change_undone(first).await.unwrap();
+    assert_eq!(registry.open_changes(None).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn consents_choices_and_pauses_are_remembered_per_folder_and_source() {
+    let (_dir, registry) = registry().await;
+    let folder = PathBuf::from("/code/api");
+    registry.set_choices(&folder, "{}").await.unwrap();
+    assert_eq!(registry.consents(&folder).await.unwrap(), Consents::default());
+    let yes = Consents { trust: true, skip_permissions: false };
+    registry.set_consents(&folder, yes, noon()).await.unwrap();
+    assert_eq!(registry.consents(&folder).await.unwrap(), yes);
+    assert_eq!(registry.choices(&folder).await.unwrap().as_deref(), Some("{}"));
+    let until = noon() + TimeDelta::seconds(30);
+    registry.pause_source("facts", until).await.unwrap();
+    assert_eq!(registry.paused_until("facts", noon()).await.unwrap(), Some(until));
+    assert_eq!(registry.paused_until("facts", until).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_newer_database_is_refused_and_left_untouched() {
+    let (dir, registry) = registry().await;
+    registry.close().await;
+    let path = dir.path().join("pao/registry.db");
+    let mut raw = sqlx::sqlite::SqliteConnectOptions::new().filename(&path).connect().await.unwrap();
+    sqlx::raw_sql("PRAGMA user_version = 99; CREATE TABLE later (x)").execute(&mut raw).await.unwrap();
+    assert!(matches!(Registry::open(&path).await, Err(RegistryError::Newer { found: 99, .. })));
+    let patience = std::time::Duration::from_millis(50);
+    assert!(matches!(Registry::open_as_is(&path, patience).await, Err(RegistryError::Newer { .. })));
+    let version: i64 = sqlx::query("PRAGMA user_version").fetch_one(&mut raw).await.unwrap().get(0);
+    assert_eq!(version, 99);
+}
+
+#[tokio::test]
+async fn eight_openers_of_a_new_database_migrate_it_once_and_lose_no_row() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("registry.db");
+    let writers = (0..8).map(|n| {
+        let path = path.clone();
+        tokio::spawn(async move {
+            let registry = Registry::open(&path).await.unwrap();
+            for m in 0..10 {
+                registry.add(&agent(&format!("{n}-{m}"), &format!("n{n}-{m}"))).await.unwrap();
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+    assert_eq!(Registry::open(&path).await.unwrap().agents().await.unwrap().len(), 80);
+}
