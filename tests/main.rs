@@ -1,2 +1,3 @@
-//! x
-fn main() {}
+//! One file per feature; `harness` holds the temporary world they run in.
+
+mod import_rules;
