@@ -3,5 +3,7 @@
 //! Nothing here decides what is worth keeping; it only tells what people and agents said from what programs
 //! put into their mouths.
 
+pub mod marks;
+pub mod redact;
 pub mod spoken;
 pub mod transcript;
