@@ -1,5 +1,13 @@
 //! The configuration file: what it may say, its defaults, and edits that keep the user's comments.
 
+pub mod edit;
+pub mod keys;
+mod load;
+#[cfg(test)]
+mod tests;
+
+pub use load::{ConfigError, name_is_usable};
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -91,6 +99,27 @@ pub enum SourceConfig {
     Postgres(PostgresConfig),
     /// A semantic index behind HTTP.
     Worker(WorkerConfig),
+}
+
+impl SourceConfig {
+    /// Name of its kind, as written in the file.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            SourceConfig::History(_) => "history",
+            SourceConfig::Postgres(_) => "postgres",
+            SourceConfig::Worker(_) => "worker",
+        }
+    }
+
+    /// Whether it is asked.
+    pub fn enabled(&self) -> bool {
+        let enabled = match self {
+            SourceConfig::History(c) => c.enabled,
+            SourceConfig::Postgres(c) => c.enabled,
+            SourceConfig::Worker(c) => c.enabled,
+        };
+        enabled.unwrap_or(true)
+    }
 }
 
 /// `kind = "history"`.

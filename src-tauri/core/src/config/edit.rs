@@ -1,0 +1,284 @@
+//! Changing the configuration: typed, checked as a whole before it is written, comments and order kept.
+
+use std::fs::File;
+
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
+
+use super::keys::{self, Key, Takes};
+use super::load::{Text, check_text, join, lookup, name_is_usable, suggestion};
+use super::{Config, SourceConfig};
+use crate::Error;
+use crate::host::{Host, files};
+
+/// The configuration file while it is changed. Other editors of ours wait until this one is dropped.
+#[derive(Debug)]
+pub struct Editor {
+    file: Text,
+    document: DocumentMut,
+    config: Config,
+    _lock: File,
+}
+
+/// One line of `config show`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// Its full path.
+    pub key: String,
+    /// What is in effect, as TOML; `None` where nothing is set and there is no default.
+    pub value: Option<String>,
+    /// It is not in the file.
+    pub default: bool,
+    /// What it means.
+    pub says: &'static str,
+}
+
+impl Editor {
+    /// Opens the file for changing; one that does not read is refused.
+    pub fn open(host: &Host) -> Result<Self, Error> {
+        let refused = |e: std::io::Error| {
+            let folder = host.display(&host.pao_home);
+            Error::environment(
+                format!("{folder} cannot be written: {e}"),
+                format!("make {folder} writable for you, or set PAO_HOME to another folder"),
+            )
+        };
+        files::private_dir(&host.pao_home).map_err(refused)?;
+        let lock = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(host.pao_home.join("config.lock"))
+            .map_err(refused)?;
+        lock.lock().map_err(refused)?;
+        let file = Text::read(host)?;
+        let (config, document) = file.parse()?;
+        Ok(Self { file, document: document.into_mut(), config, _lock: lock })
+    }
+
+    /// What the file says.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Sets a key from a word of the command line; lists are given as TOML or as words separated by commas.
+    pub fn set(&mut self, path: &str, word: &str) -> Result<(), Error> {
+        let key = self.known(path)?;
+        let value = value(&key, path, word)?;
+        self.put(path, value)
+    }
+
+    /// Takes a key out of the file, so that its default holds again. False when it was not there.
+    pub fn unset(&mut self, path: &str) -> Result<bool, Error> {
+        self.known(path)?;
+        let (parents, name) = path.rsplit_once('.').unwrap_or(("", path));
+        let mut table: &mut dyn TableLike = self.document.as_table_mut();
+        for part in parents.split('.').filter(|p| !p.is_empty()) {
+            match table.get_mut(part).and_then(Item::as_table_like_mut) {
+                Some(inner) => table = inner,
+                None => return Ok(false),
+            }
+        }
+        Ok(table.remove(name).is_some())
+    }
+
+    /// Adds a source. `settings` are its keys and values as words; those without a value are left out.
+    pub fn add_source(
+        &mut self,
+        name: &str,
+        kind: &str,
+        settings: &[(&str, Option<&str>)],
+    ) -> Result<(), Error> {
+        if !name_is_usable(name) {
+            return Err(Error::user(
+                format!("{name:?} cannot name a source"),
+                "use up to 64 letters, digits, - and _",
+            ));
+        }
+        if self.config.sources.contains_key(name) {
+            return Err(Error::user(
+                format!("there already is a source {name}"),
+                format!("choose another name, or first: pao sources remove {name}"),
+            ));
+        }
+        let known = keys::of_source(kind).unwrap_or_default();
+        let mut table = Table::new();
+        table.insert("kind", toml_edit::value(kind));
+        for (setting, word) in settings {
+            let (Some(word), Some(key)) = (word, known.iter().find(|k| k.name == *setting)) else { continue };
+            let value = value(key, &format!("sources.{name}.{setting}"), word)?;
+            match setting.split_once('.') {
+                None => table.insert(setting, Item::Value(value)),
+                Some((outer, inner)) => {
+                    let outer = table.entry(outer).or_insert_with(|| Item::Table(Table::new()));
+                    outer.as_table_mut().and_then(|t| t.insert(inner, Item::Value(value)))
+                }
+            };
+        }
+        if !self.document.is_empty() {
+            table.decor_mut().set_prefix("\n");
+        }
+        let sources = self.document.entry("sources").or_insert_with(|| {
+            let mut sources = Table::new();
+            sources.set_implicit(true);
+            Item::Table(sources)
+        });
+        match sources {
+            Item::Table(sources) => sources.insert(name, Item::Table(table)),
+            other => other
+                .as_table_like_mut()
+                .and_then(|sources| sources.insert(name, Item::Value(table.into_inline_table().into()))),
+        };
+        Ok(())
+    }
+
+    /// Removes a source from the file and returns what it was.
+    pub fn remove_source(&mut self, name: &str) -> Result<SourceConfig, Error> {
+        let Some(source) = self.config.sources.remove(name) else {
+            let hint = match keys::nearest(name, self.config.sources.keys().map(String::as_str)) {
+                Some(near) => format!("did you mean {near}?"),
+                None => "see `pao sources`".into(),
+            };
+            return Err(Error::user(format!("there is no source {name} in {}", self.file.shown), hint));
+        };
+        if let Some(sources) = self.document.get_mut("sources").and_then(Item::as_table_like_mut) {
+            sources.remove(name);
+            if sources.is_empty() {
+                self.document.remove("sources");
+            }
+        }
+        Ok(source)
+    }
+
+    /// Every key with what is in effect.
+    pub fn settings(&self) -> Vec<Setting> {
+        let root = self.document.as_table();
+        let setting = |prefix: &str, table: &dyn TableLike, key: &Key| {
+            let set = lookup(table, key.name).and_then(Item::as_value).map(|v| plain(v).to_string());
+            Setting {
+                key: join(prefix, key.name),
+                default: set.is_none(),
+                value: set.or_else(|| key.default.map(Into::into)),
+                says: key.says,
+            }
+        };
+        let mut all: Vec<_> = keys::GENERAL.iter().map(|key| setting("", root, key)).collect();
+        let sources = root.get("sources").and_then(Item::as_table_like);
+        for (name, item) in sources.iter().flat_map(|s| s.iter()) {
+            let Some(table) = item.as_table_like() else { continue };
+            let kind = table.get("kind").and_then(Item::as_str).unwrap_or_default();
+            let prefix = format!("sources.{name}");
+            all.extend(keys::of_source(kind).unwrap_or_default().iter().map(|k| setting(&prefix, table, k)));
+        }
+        all
+    }
+
+    /// Checks the whole and replaces the file in one step.
+    pub fn save(self) -> Result<Config, Error> {
+        let changed = Text { path: self.file.path, shown: self.file.shown, text: self.document.to_string() };
+        // What we are about to write is read back first: an edit of ours must never leave a file that we refuse.
+        let (config, _) = changed.parse().map_err(|e| Error::user(e.what, e.next))?;
+        let before = files::read_if_there(&changed.path).ok().flatten().unwrap_or_default();
+        if before != self.file.text.as_bytes() {
+            return Err(Error::user(
+                format!("{} was changed by another program just now", changed.shown),
+                "run the command again",
+            ));
+        }
+        files::write_in_place(&changed.path, changed.text.as_bytes()).map_err(|e| {
+            Error::environment(
+                format!("{} cannot be written: {e}", changed.shown),
+                format!("make {} writable for you", changed.shown),
+            )
+        })?;
+        Ok(config)
+    }
+
+    fn known(&self, path: &str) -> Result<Key, Error> {
+        let unknown = |known: &[Key], prefix: &str, written: &str| {
+            Error::user(format!("{path} is not a key pao knows"), suggestion(known, prefix, written))
+        };
+        let Some(rest) = path.strip_prefix("sources.") else {
+            return keys::GENERAL
+                .iter()
+                .find(|k| k.name == path)
+                .copied()
+                .ok_or_else(|| unknown(keys::GENERAL, "", path));
+        };
+        let (name, key) = rest.split_once('.').unwrap_or((rest, ""));
+        let Some(source) = self.config.sources.get(name) else {
+            return Err(Error::user(
+                format!("there is no source {name} in {}", self.file.shown),
+                "add one with `pao sources add`",
+            ));
+        };
+        let known = keys::of_source(source.kind()).unwrap_or_default();
+        let found = known.iter().find(|k| k.name == key).copied();
+        if found.is_some_and(|k| k.name == "kind") {
+            return Err(Error::user(
+                "the kind of a source cannot be changed",
+                format!("remove it and add another: pao sources remove {name}"),
+            ));
+        }
+        found.ok_or_else(|| unknown(known, &format!("sources.{name}"), key))
+    }
+
+    /// Puts a value at a path, keeping the comment beside an old one.
+    fn put(&mut self, path: &str, mut value: Value) -> Result<(), Error> {
+        let (parents, name) = path.rsplit_once('.').unwrap_or(("", path));
+        let mut table: &mut dyn TableLike = self.document.as_table_mut();
+        for part in parents.split('.').filter(|p| !p.is_empty()) {
+            let inner = table.entry(part).or_insert_with(|| Item::Table(Table::new()));
+            table = inner
+                .as_table_like_mut()
+                .ok_or_else(|| Error::internal(format!("{part} in the configuration is no table")))?;
+        }
+        match table.get_mut(name).and_then(Item::as_value_mut) {
+            Some(old) => {
+                *value.decor_mut() = old.decor().clone();
+                *old = value;
+            }
+            None => {
+                table.insert(name, Item::Value(value));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn plain(value: &Value) -> Value {
+    let mut value = value.clone();
+    value.decor_mut().clear();
+    value
+}
+
+fn value(key: &Key, path: &str, word: &str) -> Result<Value, Error> {
+    let refused = |found: String| {
+        let wanted = key.takes.wanted();
+        Error::user(format!("{path} {found}, but wants {wanted}"), format!("give it {wanted}"))
+    };
+    match key.takes {
+        Takes::Text | Takes::Url(_) | Takes::OneOf(_) => {
+            check_text(key, path, word).map_err(|(what, next)| Error::user(what, next))?;
+            Ok(word.into())
+        }
+        Takes::Number(from, to) => match word.trim().replace('_', "").parse::<i64>() {
+            Ok(number) if (from..=to).contains(&number) => Ok(number.into()),
+            _ => Err(refused(format!("is {word:?}"))),
+        },
+        Takes::Flag => match word {
+            "true" => Ok(true.into()),
+            "false" => Ok(false.into()),
+            _ => Err(refused(format!("is {word:?}"))),
+        },
+        Takes::Texts => texts(word).map(Value::Array).ok_or_else(|| refused("is something else".into())),
+    }
+}
+
+fn texts(word: &str) -> Option<Array> {
+    if word.trim_start().starts_with('[') {
+        let value: Value = word.trim().parse().ok()?;
+        let list = value.as_array()?;
+        return list.iter().all(Value::is_str).then(|| list.clone());
+    }
+    Some(word.split(',').map(str::trim).filter(|w| !w.is_empty()).collect())
+}
