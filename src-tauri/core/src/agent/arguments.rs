@@ -40,7 +40,8 @@ impl HostAgent {
             push(name_flag);
             push(start.name);
         }
-        for word in (self.flags.permission)(start.permission) {
+        let profile = self.flags.permission.iter().filter(|(profile, _)| *profile == start.permission);
+        for word in profile.flat_map(|(_, words)| *words) {
             push(word);
         }
         if let Some(settings) = start.settings {
@@ -54,10 +55,12 @@ impl HostAgent {
         words
     }
 
-    /// A prompt that is text and nothing else: where its first character would make it a command of the host
-    /// agent's, a space goes in front.
+    /// A prompt that is text and nothing else: where it would be a command of the host agent's, a word goes in
+    /// front.
     pub fn defused(&self, prompt: &str) -> String {
-        let space = if prompt.trim_start().starts_with(self.flags.commands) { " " } else { "" };
-        format!("{space}{prompt}")
+        // The byte order mark is white space to JavaScript and not to us.
+        let bare = prompt.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        let front = if bare.starts_with(self.flags.commands) { self.flags.defuse } else { "" };
+        format!("{front}{prompt}")
     }
 }

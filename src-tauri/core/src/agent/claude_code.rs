@@ -1,5 +1,6 @@
 //! Claude Code, as it was seen to behave: versions 2.0.76, 2.1.119 and 2.1.332.
 
+use super::screen::{DialogKind, DialogMark, Screens};
 use super::{Flags, HostAgent, Places, Reads, TrustRecord, Version};
 use crate::spawn::passed::Permission;
 
@@ -35,18 +36,97 @@ pub const CLAUDE_CODE: HostAgent = HostAgent {
         resume: "--resume",
         name: ("-n", V2_1_119),
         settings: "--settings",
-        permission,
+        // Always explicit: what a version does without a flag has changed (`default`, then `auto`).
+        permission: &[
+            (Permission::Ask, &["--permission-mode", "default"]),
+            (Permission::AcceptEdits, &["--permission-mode", "acceptEdits"]),
+            (Permission::Plan, &["--permission-mode", "plan"]),
+            (Permission::Skip, &["--dangerously-skip-permissions"]),
+        ],
         commands: &['/'],
+        // A space is not enough: 2.1.332 runs ` /clear`.
+        defuse: "Task: ",
         prompt_as_argument: true,
     },
+    screens: SCREENS,
 };
 
-/// Always explicit: what a version does without a flag has changed (`default`, then `auto`).
-fn permission(profile: Permission) -> &'static [&'static str] {
-    match profile {
-        Permission::Ask => &["--permission-mode", "default"],
-        Permission::AcceptEdits => &["--permission-mode", "acceptEdits"],
-        Permission::Plan => &["--permission-mode", "plan"],
-        Permission::Skip => &["--dangerously-skip-permissions"],
-    }
+const SCREENS: Screens = Screens {
+    prompts: &['❯', '>'],
+    highlight: '❯',
+    footers: &["⏵⏵", "⏸", "? for"],
+    footer_errors: &["Missing API key", "Invalid API key", "Not logged in"],
+    busy: "esc to interrupt",
+    spinners: &['·', '✢', '✳', '✶', '✻', '✽', '*'],
+    retrying: "· retrying in ",
+    errors: &[
+        "API Error",
+        "Credit balance too low",
+        "Invalid API key",
+        "Not logged in",
+        "OAuth token",
+        "Prompt is too long",
+        "Request too large",
+        "There's an issue with the selected model",
+    ],
+    hints: &["Try \""],
+    error_hints: &["Once fixed, resend", "Resend your message", "Run /rewind"],
+    interrupted: "Interrupted",
+    pasted: "[Pasted text #",
+    ended: &[
+        "Pane is dead",
+        "Resume this session with:",
+        "--dangerously-skip-permissions cannot be used with root",
+        "error: ",
+        "Error: ",
+    ],
+    closers: &["Enter to ", "Esc to ", "Press Enter", "Ctrl+A to "],
+    confirms: "Enter to confirm · Esc to cancel",
+    dialogs: &[
+        under_rule(
+            DialogKind::Trust,
+            "Accessing workspace:",
+            "Is this a project you created or one you trust?",
+            Some("Yes, I trust this folder"),
+        ),
+        under_rule(
+            DialogKind::Trust,
+            "Do you trust the files in this folder?",
+            "Claude Code may read, write, or execute files",
+            Some("Yes, proceed"),
+        ),
+        under_rule(
+            DialogKind::SkipPermissions,
+            "WARNING: Claude Code running in Bypass Permissions mode",
+            "you accept all responsibility",
+            Some("Yes, I accept"),
+        ),
+        under_rule(DialogKind::ApiKey, "Detected a custom API key", "use this API key?", None),
+        under_rule(DialogKind::ExternalImports, "Allow external CLAUDE.md file imports?", "", None),
+        under_rule(DialogKind::ProjectServer, "New MCP server found", "", None),
+        under_rule(DialogKind::ProjectServer, "", "new MCP servers found in", None),
+        under_rule(DialogKind::AddFolder, "Adding a new directory:", "", None),
+        under_rule(DialogKind::SettingsWarning, "Settings Warning", "", None),
+        under_rule(DialogKind::SettingsWarning, "Settings Error", "", None),
+        under_rule(DialogKind::ResumePicker, "Resume session", "Enter to resume", None),
+        under_rule(DialogKind::ResumePicker, "Resume Session", "", None),
+        under_rule(DialogKind::Permission, "", "Do you want to ", None),
+        page(DialogKind::Theme, "Choose the text style that looks best"),
+        page(DialogKind::SecurityNotes, "Security notes:"),
+        page(DialogKind::Login, "Select login method:"),
+        page(DialogKind::Unreachable, "Unable to connect to Anthropic services"),
+    ],
+};
+
+const fn under_rule(
+    kind: DialogKind,
+    opens: &'static str,
+    says: &'static str,
+    agrees: Option<&'static str>,
+) -> DialogMark {
+    DialogMark { kind, opens, says, agrees, page: false }
+}
+
+const fn page(kind: DialogKind, opens: &'static str) -> DialogMark {
+    DialogMark { kind, opens, says: "", agrees: None, page: true }
 }

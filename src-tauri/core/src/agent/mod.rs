@@ -5,6 +5,7 @@
 
 mod arguments;
 mod claude_code;
+pub mod screen;
 mod settings;
 mod version;
 
@@ -38,11 +39,13 @@ pub struct HostAgent {
     /// Hook events of ours that it knows, each with the oldest version it was seen in. One it does not know
     /// raises a blocking dialog, so none is written on a guess.
     pub hook_events: &'static [(&'static str, Version)],
-    /// Longest context a hook may add; more is replaced by a short preview. In UTF-16 code units, which is what a
-    /// JavaScript program counts (see [`HostAgent::context_length`]).
+    /// Longest context a hook may add; more is replaced by a short preview. Counted in UTF-16
+    /// code units (see [`HostAgent::context_length`]).
     pub hook_context_limit: usize,
     /// Its command line.
     pub flags: Flags,
+    /// Its screens.
+    pub screens: screen::Screens,
 }
 
 /// Where a host agent keeps its files.
@@ -92,9 +95,11 @@ pub struct Flags {
     /// Gives settings for this session only.
     pub settings: &'static str,
     /// Arguments per permission profile.
-    pub permission: fn(Permission) -> &'static [&'static str],
-    /// First characters that would make a prompt something else than text. A space in front takes that away.
+    pub permission: &'static [(Permission, &'static [&'static str])],
+    /// First characters that make a prompt a command, even behind white space.
     pub commands: &'static [char],
+    /// What goes in front of such a prompt to make it text again.
+    pub defuse: &'static str,
     /// Whether the first prompt can be the last argument.
     pub prompt_as_argument: bool,
 }

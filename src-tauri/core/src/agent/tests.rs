@@ -55,7 +55,11 @@ fn the_config_folder_follows_the_environment() {
 fn the_prompt_is_the_last_argument_and_never_a_command() {
     let mut start = Arguments { prompt: Some("/clear everything"), ..start() };
     let with = words(&start);
-    assert_eq!(with[with.len() - 2..], ["--", " /clear everything"]);
+    assert_eq!(with[with.len() - 2..], ["--", "Task: /clear everything"]);
+    for hidden in [" /clear", "\n/clear", "\u{feff}/clear", "\u{a0}/clear"] {
+        start.prompt = Some(hidden);
+        assert_eq!(*words(&start).last().unwrap(), format!("Task: {hidden}"));
+    }
     start.prompt = Some("-x is a flag");
     assert_eq!(words(&start).last().unwrap(), "-x is a flag");
     start.prompt = None;
