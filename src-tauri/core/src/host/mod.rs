@@ -1,9 +1,18 @@
 //! The edge: home directory, environment, clock, processes, secrets and terminals enter here and nowhere else.
 
 pub mod files;
+pub mod login;
+pub mod probe;
 pub mod process;
 pub mod secrets;
 pub mod terminal;
+
+#[cfg(not(target_os = "macos"))]
+#[path = "linux.rs"]
+pub mod os;
+#[cfg(target_os = "macos")]
+#[path = "macos.rs"]
+pub mod os;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -74,6 +83,12 @@ impl Host {
     /// A variable of the caller's environment, where it is set, not empty and valid Unicode.
     pub fn var(&self, name: &str) -> Option<&str> {
         self.env.get(&OsString::from(name)).and_then(|v| v.to_str()).filter(|v| !v.is_empty())
+    }
+
+    /// An executable file of that name in the caller's PATH. Relative entries of PATH are skipped: what they
+    /// name depends on the current folder, which may be a project's.
+    pub fn find_on_path(&self, program: &str) -> Option<PathBuf> {
+        login::search(self.env.get(&OsString::from("PATH"))?, program)
     }
 
     /// Private folder of an agent.

@@ -20,6 +20,7 @@ pub struct Run {
     env_remove: Vec<OsString>,
     cwd: Option<PathBuf>,
     stdin: Option<Vec<u8>>,
+    leads_itself: bool,
     limit: Duration,
 }
 
@@ -91,6 +92,7 @@ impl Run {
             env_remove: Vec::new(),
             cwd: None,
             stdin: None,
+            leads_itself: false,
             limit: Duration::from_secs(10),
         }
     }
@@ -148,6 +150,14 @@ impl Run {
         self
     }
 
+    /// It will put itself at the head of a session, and thereby of a process group, as soon as it runs. A leader
+    /// made by us could not.
+    #[must_use]
+    pub fn leads_itself(mut self) -> Self {
+        self.leads_itself = true;
+        self
+    }
+
     /// Allows it that long.
     #[must_use]
     pub fn limit(mut self, limit: Duration) -> Self {
@@ -182,7 +192,10 @@ impl Run {
         let name = self.name();
         let mut command = tokio::process::Command::from(self.command());
         command.stdin(if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).kill_on_drop(true);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        if !self.leads_itself {
+            command.process_group(0);
+        }
         let mut child =
             command.spawn().map_err(|source| RunError::Start { program: name.clone(), source })?;
         let mut group = Group(child.id());

@@ -1,0 +1,49 @@
+//! What differs on macOS.
+
+use std::path::{Path, PathBuf};
+
+use super::Host;
+use super::process::{Run, RunError};
+use super::terminal::terminal_app;
+
+/// The terminal `auto` stands for.
+pub const TERMINAL: &str = "terminal";
+
+/// How tmux gets here.
+pub const INSTALL_TMUX: &str = "install it: `brew install tmux`";
+
+/// What people call the system's secret store.
+pub const SECRET_STORE: &str = "Keychain";
+
+/// Folders where programs are commonly installed although a bare PATH does not name them.
+pub const PROGRAM_FOLDERS: &[&str] = &["/opt/homebrew/bin", "/usr/local/bin", "/opt/local/bin"];
+
+/// The system's own idea of PATH: what `/etc/paths` and `/etc/paths.d` say.
+pub async fn system_path() -> Vec<PathBuf> {
+    let out = Run::new("/usr/libexec/path_helper").arg("-s").env_remove("PATH").output().await;
+    // It prints `PATH="…"; export PATH;`.
+    let Ok(out) = out else { return Vec::new() };
+    let text = out.text();
+    let path = text.split('"').nth(1).unwrap_or_default();
+    path.split(':').filter(|p| !p.is_empty()).map(PathBuf::from).collect()
+}
+
+/// Whether a window could be opened.
+pub fn has_display(host: &Host) -> bool {
+    host.var("SSH_CONNECTION").is_none()
+}
+
+/// Opens a Terminal window in which that script runs, as a document: no Automation permission is needed.
+pub async fn open_window(host: &Host, script: &Path) -> Result<bool, RunError> {
+    if !has_display(host) {
+        return Ok(false);
+    }
+    let opened = terminal_app::open_document(host, script).await?;
+    Ok(opened.success())
+}
+
+/// Takes away the mark that makes macOS refuse to open a file. Files of ours carry none as a rule; where removing
+/// fails, opening will say so.
+pub async fn remove_quarantine(path: &Path) {
+    let _ = Run::new("/usr/bin/xattr").args(["-d", "com.apple.quarantine"]).arg(path).output().await;
+}

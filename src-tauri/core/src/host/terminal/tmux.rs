@@ -1,0 +1,371 @@
+//! tmux on a private socket with a configuration of our own: one session per agent, its pane addressed by id.
+//!
+//! The user's own tmux server, sessions and configuration are never touched. The server is started with a bare
+//! environment, because it lives longer than what starts it: agents get theirs from the launch script. Text goes in
+//! from a buffer as a bracketed paste and is submitted separately. Nothing of the user's (folder, name, text) is
+//! ever given to tmux as a name, target, format or command.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Alive, Capabilities, Key, Opened, Script, Terminal, TerminalError, plain, plain_title, shell_word,
+};
+use crate::host::process::{Outcome, Run};
+use crate::host::{Host, files, os};
+
+/// Name in configuration, rows and messages.
+pub const NAME: &str = "tmux";
+
+const CONFIGURATION: &str = include_str!("tmux.conf");
+
+/// What the server and the panes' launch scripts start from. Everything else an agent needs reaches it by `pao run`.
+const ENVIRONMENT: &[&str] = &[
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TMPDIR",
+    "TMUX_TMPDIR",
+    "XDG_RUNTIME_DIR",
+];
+
+/// tmux as a terminal.
+#[derive(Debug, Clone)]
+pub struct Tmux {
+    host: Host,
+    program: PathBuf,
+    socket: String,
+}
+
+/// Where a pane is. Pane ids start anew with each server, so the id alone could one day name another's pane; with
+/// the process id of what was started in it, it cannot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Handle {
+    /// Path of the server's socket.
+    socket: PathBuf,
+    /// `%N`.
+    pane: String,
+    /// Process id of what was started in the pane.
+    pid: u32,
+    /// Name of the session, for a person who attaches.
+    session: String,
+    /// Script of ours that attaches to the session.
+    attach: PathBuf,
+}
+
+/// A pane as it is now.
+struct Pane {
+    dead: bool,
+    in_mode: bool,
+    attached: bool,
+}
+
+impl Tmux {
+    /// Finds tmux. The socket's name is `pao`, or `$PAO_TMUX_SOCKET`.
+    pub fn new(host: &Host) -> Result<Self, TerminalError> {
+        let folders = os::PROGRAM_FOLDERS.iter().map(|f| Path::new(f).join(NAME));
+        let program = host
+            .find_on_path(NAME)
+            // An app that was not started from a terminal has a bare PATH.
+            .or_else(|| folders.into_iter().find(|p| p.is_file()))
+            .ok_or(TerminalError::NotInstalled { terminal: NAME })?;
+        let socket = host.var("PAO_TMUX_SOCKET").unwrap_or("pao").to_string();
+        Ok(Self { host: host.clone(), program, socket })
+    }
+
+    fn run(&self) -> Run {
+        // The folder of the caller may be gone or on a slow disk; the launch script goes to the right one itself.
+        let run =
+            Run::new(&self.program).env_clear().cwd(Path::new("/")).limit(Duration::from_secs(5)).arg("-u");
+        ENVIRONMENT
+            .iter()
+            .filter_map(|name| self.host.var(name).map(|value| (name, value)))
+            .fold(run, |run, (name, value)| run.env(name, value))
+    }
+
+    fn at(&self, handle: &Handle) -> Run {
+        self.run().arg("-S").arg(&handle.socket)
+    }
+
+    async fn ask(&self, run: Run) -> Result<Outcome, TerminalError> {
+        let out = run.output().await?;
+        if out.success() {
+            return Ok(out);
+        }
+        Err(refusal(&out))
+    }
+
+    /// Looks the pane up; `Gone` unless it is the very pane we opened.
+    async fn pane(&self, handle: &Handle) -> Result<Pane, TerminalError> {
+        let format = "#{pane_pid}|#{pane_dead}|#{pane_in_mode}|#{session_attached}";
+        let out =
+            self.ask(self.at(handle).args(["display-message", "-p", "-t", &handle.pane, format])).await?;
+        let text = out.text();
+        let mut fields = text.split('|');
+        let mut next = || fields.next().unwrap_or_default();
+        if next().parse() != Ok(handle.pid) {
+            return Err(TerminalError::Gone { terminal: NAME });
+        }
+        let mut set = || !matches!(next(), "" | "0");
+        Ok(Pane { dead: set(), in_mode: set(), attached: set() })
+    }
+
+    /// Looks the pane up and makes sure that it takes input.
+    async fn ready_for_input(&self, handle: &Handle) -> Result<(), TerminalError> {
+        let pane = self.pane(handle).await?;
+        if pane.dead {
+            return Err(TerminalError::Gone { terminal: NAME });
+        }
+        if pane.in_mode {
+            // Someone scrolled back: keys would go to the scrolling and not to the agent.
+            self.ask(self.at(handle).args(["send-keys", "-t", &handle.pane, "-X", "cancel"])).await?;
+        }
+        Ok(())
+    }
+
+    fn write_attach(&self, handle: &Handle) -> Result<(), TerminalError> {
+        let mut script =
+            b"#!/bin/sh\n# Written by pao: shows a running agent.\nunset TMUX TMUX_PANE\nexec ".to_vec();
+        script.extend(shell_word(&self.program));
+        script.extend(b" -u -S ");
+        script.extend(shell_word(&handle.socket));
+        script.extend(format!(" attach-session -t {}\n", handle.session).into_bytes());
+        files::write_private(&handle.attach, &script, true)
+            .map_err(|source| TerminalError::File { path: handle.attach.clone(), source })
+    }
+
+    /// Writes our configuration where it does not stand yet.
+    fn configuration(&self) -> Result<PathBuf, TerminalError> {
+        let path = self.host.pao_home.join("tmux.conf");
+        let write = || {
+            if files::read_if_there(&path)?.as_deref() != Some(CONFIGURATION.as_bytes()) {
+                files::private_dir(&self.host.pao_home)?;
+                files::write_private(&path, CONFIGURATION.as_bytes(), false)?;
+            }
+            Ok(())
+        };
+        write().map_err(|source| TerminalError::File { path: path.clone(), source })?;
+        Ok(path)
+    }
+}
+
+/// What a failed command of tmux means. Its messages are not translated.
+fn refusal(out: &Outcome) -> TerminalError {
+    let text = out.error_text();
+    let gone =
+        ["can't find", "no server running", "error connecting", "no current", "server exited", "lost server"];
+    if gone.iter().any(|g| text.contains(g)) {
+        return TerminalError::Gone { terminal: NAME };
+    }
+    TerminalError::Refused { terminal: NAME, text }
+}
+
+fn read(handle: &str) -> Result<Handle, TerminalError> {
+    serde_json::from_str(handle).map_err(|e| TerminalError::Handle(e.to_string()))
+}
+
+/// A session name that needs no quoting anywhere, is not a beginning of any other, and that tmux does not alter.
+fn session_name(title: &str) -> String {
+    let word: String = title.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(24).collect();
+    let word = word.trim_matches('-');
+    let mut name = if word.is_empty() { "agent".to_string() } else { word.to_string() };
+    let unique = uuid::Uuid::new_v4().simple().to_string();
+    let _ = write!(name, "-{}", &unique[..6]);
+    name
+}
+
+fn key_name(key: Key) -> &'static str {
+    match key {
+        Key::Up => "Up",
+        Key::Down => "Down",
+        Key::Left => "Left",
+        Key::Right => "Right",
+        Key::Enter => "Enter",
+        Key::ControlM => "C-m",
+        Key::Escape => "Escape",
+        Key::Tab => "Tab",
+        Key::Interrupt => "C-c",
+    }
+}
+
+#[async_trait]
+impl Terminal for Tmux {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let visible = os::has_display(&self.host);
+        Capabilities {
+            read: true,
+            keys: true,
+            paste: true,
+            paste_returns: false,
+            paste_lines: true,
+            visible,
+            focus: visible,
+            close: true,
+        }
+    }
+
+    async fn open(&self, script: &Script) -> Result<Opened, TerminalError> {
+        let configuration = self.configuration()?;
+        let session = session_name(&script.title);
+        let window = plain_title(&script.title);
+        let format = "#{pane_id}|#{pane_pid}|#{socket_path}";
+        // A command of several words is executed as it is; a single one would be read by a shell.
+        let run = self
+            .run()
+            .args(["-L", &self.socket, "-f"])
+            .arg(&configuration)
+            .args(["new-session", "-d", "-x", "200", "-y", "50", "-s", &session, "-n", &window])
+            .args(["-P", "-F", format, "--", "/bin/sh"])
+            .arg(&script.path);
+        let mut tries = 0;
+        let out = loop {
+            match self.ask(run.clone()).await {
+                // The server may just be ending because its last session did.
+                Err(TerminalError::Gone { .. }) if tries < 5 => tries += 1,
+                other => break other?,
+            }
+            tokio::time::sleep(Duration::from_millis(40 * tries)).await;
+        };
+        let text = out.text();
+        let mut fields = text.splitn(3, '|');
+        let (pane, pid, socket) = (fields.next(), fields.next().and_then(|p| p.parse().ok()), fields.next());
+        let (Some(pane), Some(pid), Some(socket)) = (pane, pid, socket.filter(|s| !s.is_empty())) else {
+            return Err(TerminalError::Refused { terminal: NAME, text });
+        };
+        let attach = script.path.with_file_name("attach.command");
+        let handle = Handle { socket: socket.into(), pane: pane.into(), pid, session, attach };
+        self.write_attach(&handle)?;
+        let note = match os::open_window(&self.host, &handle.attach).await {
+            Ok(_) => None,
+            Err(e) => Some(format!("no window could be opened: {e}")),
+        };
+        let handle = serde_json::to_string(&handle).map_err(|e| TerminalError::Handle(e.to_string()))?;
+        Ok(Opened { attach: self.attach(&handle), handle, note })
+    }
+
+    async fn screen(&self, handle: &str) -> Result<String, TerminalError> {
+        let handle = read(handle)?;
+        self.pane(&handle).await?;
+        let out = self.ask(self.at(&handle).args(["capture-pane", "-p", "-t", &handle.pane])).await?;
+        Ok(out.text())
+    }
+
+    async fn key(&self, handle: &str, key: Key) -> Result<(), TerminalError> {
+        let handle = read(handle)?;
+        self.ready_for_input(&handle).await?;
+        self.ask(self.at(&handle).args(["send-keys", "-t", &handle.pane, key_name(key)])).await.map(drop)
+    }
+
+    async fn paste(&self, handle: &str, text: &str) -> Result<(), TerminalError> {
+        plain(text)?;
+        let handle = read(handle)?;
+        self.ready_for_input(&handle).await?;
+        let buffer = format!("pao-{}", uuid::Uuid::new_v4().simple());
+        // -p: bracketed where the program asked for it. -r: a line feed stays one; without it each becomes a
+        // Return, which submits in a program that did not ask for brackets. -d: nothing is left behind.
+        let run = self
+            .at(&handle)
+            .args(["load-buffer", "-b", &buffer, "-", ";"])
+            .args(["paste-buffer", "-p", "-r", "-d", "-b", &buffer, "-t", &handle.pane])
+            .stdin(text);
+        self.ask(run).await.map(drop)
+    }
+
+    async fn submit(&self, handle: &str) -> Result<(), TerminalError> {
+        self.key(handle, Key::Enter).await
+    }
+
+    async fn alive(&self, handle: &str) -> Result<Alive, TerminalError> {
+        match self.pane(&read(handle)?).await {
+            Ok(pane) => Ok(if pane.dead { Alive::No } else { Alive::Yes }),
+            Err(TerminalError::Gone { .. }) => Ok(Alive::No),
+            Err(TerminalError::Run(_)) => Ok(Alive::Unknown),
+            Err(e) => Err(e),
+        }
+    }
+
+    async fn settled(&self, handle: &str) -> Result<(), TerminalError> {
+        let handle = read(handle)?;
+        self.pane(&handle).await?;
+        let args = ["set-option", "-w", "-t", &handle.pane, "remain-on-exit", "off"];
+        self.ask(self.at(&handle).args(args)).await.map(drop)
+    }
+
+    async fn focus(&self, handle: &str) -> Result<(), TerminalError> {
+        let handle = read(handle)?;
+        let pane = self.pane(&handle).await?;
+        if pane.attached {
+            return self.ask(self.at(&handle).args(["select-window", "-t", &handle.pane])).await.map(drop);
+        }
+        self.write_attach(&handle)?;
+        if os::open_window(&self.host, &handle.attach).await? {
+            return Ok(());
+        }
+        Err(TerminalError::NotCapable {
+            terminal: NAME,
+            what: "show a window: there is no display, or no terminal \
+            emulator",
+        })
+    }
+
+    async fn close(&self, handle: &str) -> Result<(), TerminalError> {
+        let handle = read(handle)?;
+        // The pane and not the session: someone may have opened windows of their own in it.
+        let killed = match self.pane(&handle).await {
+            Ok(_) => self.ask(self.at(&handle).args(["kill-pane", "-t", &handle.pane])).await.map(drop),
+            Err(e) => Err(e),
+        };
+        match killed {
+            Ok(()) | Err(TerminalError::Gone { .. }) => {}
+            Err(e) => return Err(e),
+        }
+        files::remove_if_there(&handle.attach)
+            .map(drop)
+            .map_err(|source| TerminalError::File { path: handle.attach.clone(), source })
+    }
+
+    fn attach(&self, handle: &str) -> Option<String> {
+        let handle = read(handle).ok()?;
+        // Inside another tmux it would refuse to nest.
+        let env = if self.host.var("TMUX").is_some() { "env -u TMUX " } else { "" };
+        let server = if handle.socket.file_name() == Some(self.socket.as_ref()) {
+            format!("-L {}", self.socket)
+        } else {
+            format!("-S {}", String::from_utf8_lossy(&shell_word(&handle.socket)))
+        };
+        Some(format!("{env}tmux {server} attach -t {}", handle.session))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn session_names_need_no_quoting_and_never_collide() {
+        for title in ["app", "app", "a.b", "a:b", "支付对账", "it's $(touch x) #(touch y)", "--", ""] {
+            let name = session_name(title);
+            assert!(name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'), "{name}");
+            assert!(!name.starts_with('-') && name.len() >= 8, "{name}");
+        }
+        assert_ne!(session_name("app"), session_name("app"));
+    }
+
+    #[test]
+    fn a_handle_of_another_terminal_is_named_as_unreadable() {
+        assert!(matches!(read("941|/dev/ttys003"), Err(TerminalError::Handle(_))));
+    }
+}
