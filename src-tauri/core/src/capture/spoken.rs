@@ -6,14 +6,11 @@
 
 use std::borrow::Cow;
 
-/// Opens every text that PAO puts before an agent.
-pub const INJECTED_BEGIN: &str = "<!-- pao:begin -->";
-/// Closes it.
-pub const INJECTED_END: &str = "<!-- pao:end -->";
+use super::marks::{BEGIN, END};
 
 /// Spans that programs write into a speaker's text. The third field says whether the inside is the speaker's own.
 const SPANS: &[(&str, &str, bool)] = &[
-    (INJECTED_BEGIN, INJECTED_END, false),
+    (BEGIN, END, false),
     ("<system-reminder>", "</system-reminder>", false),
     ("<command-message>", "</command-message>", false),
     ("<command-name>", "</command-name>", false),
@@ -149,9 +146,9 @@ mod tests {
 
     #[test]
     fn what_we_injected_is_dropped_even_nested_or_torn() {
-        let text = format!("a {INJECTED_BEGIN} b {INJECTED_BEGIN} c {INJECTED_END} d {INJECTED_END} e");
+        let text = format!("a {BEGIN} b {BEGIN} c {END} d {END} e");
         assert_eq!(spoken(&text).split_whitespace().collect::<Vec<_>>(), ["a", "e"]);
-        assert_eq!(spoken(&format!("a {INJECTED_BEGIN} b {INJECTED_BEGIN} c {INJECTED_END} d")), "a");
+        assert_eq!(spoken(&format!("a {BEGIN} b {BEGIN} c {END} d")), "a");
     }
 
     #[test]
@@ -164,7 +161,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_text_makes_it_panic_or_grow(text in "(<|>|/|system-reminder|command-args|<!-- pao:begin -->|<!-- pao:end -->|é|字|\\PC| ){0,40}") {
+        fn no_text_makes_it_panic_or_grow(text in "(<|>|/|system-reminder|command-args|<!-- pao:briefing -->|<!-- /pao:briefing -->|é|字|\\PC| ){0,40}") {
             proptest::prop_assert!(spoken(&text).len() <= text.len());
         }
     }

@@ -156,8 +156,8 @@ fn only_the_first_lines_of_errors_are_kept_of_tool_results() {
 
 #[test]
 fn what_a_briefing_told_is_not_heard_again() {
-    use super::super::spoken::{INJECTED_BEGIN, INJECTED_END};
-    let told = format!("{INJECTED_BEGIN}\nuse port 8021\n{INJECTED_END}\nfix the login");
+    use crate::capture::marks::{BEGIN, END};
+    let told = format!("{BEGIN}\nuse port 8021\n{END}\nfix the login");
     assert_eq!(messages(user(&told).as_bytes())[0].text, "fix the login");
     assert!(messages(user("SessionStart hook additional context: use port 8021").as_bytes()).is_empty());
 }
