@@ -1,2 +1,90 @@
-//! x
-fn main() {}
+//! The command `pao`: reads the command line, calls one verb of the core, shows what came of it.
+//!
+//! Verbs that nobody types (`hook`, `run`) are told apart before anything else happens: a hook has milliseconds.
+
+mod args;
+mod ask;
+mod commands;
+mod editor;
+mod face;
+mod interrupt;
+mod render;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use pao_core::Error;
+use pao_core::host::Host;
+use render::Screen;
+
+fn main() -> ExitCode {
+    let argv: Vec<OsString> = std::env::args_os().collect();
+    let screen = Screen { json: wants_json(&argv) };
+    ExitCode::from(match typed(&argv, screen) {
+        Ok(code) => code,
+        Err(error) => {
+            screen.error(&error);
+            error.kind.exit_code()
+        }
+    })
+}
+
+/// Whether `--json` stands anywhere before `--`; it must be known even where the command line does not parse.
+fn wants_json(argv: &[OsString]) -> bool {
+    argv.iter().skip(1).take_while(|a| *a != "--").any(|a| a == "--json")
+}
+
+fn typed(argv: &[OsString], screen: Screen) -> Result<u8, Error> {
+    let cli = match args::Cli::try_parse_from(argv) {
+        Ok(cli) => cli,
+        Err(e) => return misread(&e, screen),
+    };
+    let host = Host::current()?;
+    log(&host);
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().map_err(|e| {
+            Error::environment(format!("no threads could be started: {e}"), "close some programs")
+        })?;
+    let done = runtime.block_on(commands::run(cli.verb, host, screen));
+    // A source that ignored its deadline may still hold a thread; nothing of it is wanted any more.
+    runtime.shutdown_background();
+    done
+}
+
+/// Help and version are answers; all else is wrong use.
+fn misread(error: &clap::Error, screen: Screen) -> Result<u8, Error> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            screen.say(&error.render().ansi().to_string())?;
+            Ok(0)
+        }
+        _ if screen.json => {
+            let text = error.render().to_string();
+            let message = text.split("\n\n").next().unwrap_or_default();
+            let message = message.strip_prefix("error: ").unwrap_or(message).trim();
+            let message = match error.kind() {
+                ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+                    "no command was given"
+                }
+                _ => message,
+            };
+            Err(Error::user(message, "see the command's --help"))
+        }
+        _ => {
+            screen.aside(error.render().ansi().to_string().trim_end());
+            Ok(pao_core::Kind::User.exit_code())
+        }
+    }
+}
+
+/// What happens inside, to standard error, where `PAO_LOG` asks for it.
+fn log(host: &Host) {
+    let Some(filter) = host.var("PAO_LOG") else { return };
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .init();
+}

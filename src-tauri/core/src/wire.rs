@@ -440,3 +440,14 @@ fn ms(duration: Duration) -> u64 {
 fn path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
+
+impl From<&crate::config::edit::Setting> for Setting {
+    fn from(setting: &crate::config::edit::Setting) -> Self {
+        Self {
+            key: setting.key.clone(),
+            value: setting.value.clone(),
+            default: setting.default,
+            says: setting.says,
+        }
+    }
+}

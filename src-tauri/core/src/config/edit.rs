@@ -151,25 +151,7 @@ impl Editor {
 
     /// Every key with what is in effect.
     pub fn settings(&self) -> Vec<Setting> {
-        let root = self.document.as_table();
-        let setting = |prefix: &str, table: &dyn TableLike, key: &Key| {
-            let set = lookup(table, key.name).and_then(Item::as_value).map(|v| plain(v).to_string());
-            Setting {
-                key: join(prefix, key.name),
-                default: set.is_none(),
-                value: set.or_else(|| key.default.map(Into::into)),
-                says: key.says,
-            }
-        };
-        let mut all: Vec<_> = keys::GENERAL.iter().map(|key| setting("", root, key)).collect();
-        let sources = root.get("sources").and_then(Item::as_table_like);
-        for (name, item) in sources.iter().flat_map(|s| s.iter()) {
-            let Some(table) = item.as_table_like() else { continue };
-            let kind = table.get("kind").and_then(Item::as_str).unwrap_or_default();
-            let prefix = format!("sources.{name}");
-            all.extend(keys::of_source(kind).unwrap_or_default().iter().map(|k| setting(&prefix, table, k)));
-        }
-        all
+        in_effect(self.document.as_table())
     }
 
     /// Checks the whole and replaces the file in one step.
@@ -243,6 +225,33 @@ impl Editor {
         }
         Ok(())
     }
+}
+
+/// Every key with what is in effect; only reads.
+pub fn settings(host: &Host) -> Result<Vec<Setting>, Error> {
+    let (_, document) = Text::read(host)?.parse()?;
+    Ok(in_effect(document.as_table()))
+}
+
+fn in_effect(root: &dyn TableLike) -> Vec<Setting> {
+    let setting = |prefix: &str, table: &dyn TableLike, key: &Key| {
+        let set = lookup(table, key.name).and_then(Item::as_value).map(|v| plain(v).to_string());
+        Setting {
+            key: join(prefix, key.name),
+            default: set.is_none(),
+            value: set.or_else(|| key.default.map(Into::into)),
+            says: key.says,
+        }
+    };
+    let mut all: Vec<_> = keys::GENERAL.iter().map(|key| setting("", root, key)).collect();
+    let sources = root.get("sources").and_then(Item::as_table_like);
+    for (name, item) in sources.iter().flat_map(|s| s.iter()) {
+        let Some(table) = item.as_table_like() else { continue };
+        let kind = table.get("kind").and_then(Item::as_str).unwrap_or_default();
+        let prefix = format!("sources.{name}");
+        all.extend(keys::of_source(kind).unwrap_or_default().iter().map(|k| setting(&prefix, table, k)));
+    }
+    all
 }
 
 fn plain(value: &Value) -> Value {

@@ -311,7 +311,7 @@ fn check_url(schemes: &[&str], shown: &str, text: &str, wanted: &str) -> Result<
         let source = shown.split('.').nth(1).unwrap_or("NAME");
         return Err((
             format!("{shown} holds a password"),
-            format!("take it out of the address and keep it with: pao secret set source/{source}"),
+            format!("take it out of the address and keep it with: pao secret set {source}"),
         ));
     }
     Ok(())

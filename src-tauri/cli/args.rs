@@ -1,0 +1,490 @@
+//! The command line as typed. What it means is decided in the core.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use pao_core::spawn::passed::{Permission, Way};
+use pao_core::spawn::request::Request;
+
+/// Starts terminal coding agents that already know what you know.
+#[derive(Debug, Parser)]
+#[command(
+    name = "pao",
+    version,
+    about,
+    long_about = "Starts terminal coding agents that already know what you know.\n\nOne command asks your memory \
+                  stores what they know about the task, shows the briefing, and opens the agent with it.",
+    after_help = EXAMPLES,
+    disable_help_subcommand = true,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// Print one JSON document instead of text; errors too
+    #[arg(long, global = true)]
+    pub json: bool,
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  pao spawn fix the login bug in ~/code/api
+  pao brief -C ~/code/api why do sessions expire early
+  pao recall 'connection pool size'
+  pao doctor
+
+Exit codes:
+  0 done, 1 internal error, 2 wrong use, 3 configuration, 4 environment,
+  5 spawned but not confirmed";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// List agents
+    #[command(after_help = AGENTS_EXAMPLES)]
+    Agents(Agents),
+    /// List, add and remove memory stores
+    #[command(after_help = SOURCES_EXAMPLES, args_conflicts_with_subcommands = true)]
+    Sources {
+        #[command(subcommand)]
+        what: Option<Sources>,
+    },
+    /// Show and change the configuration
+    #[command(after_help = CONFIG_EXAMPLES)]
+    Config {
+        #[command(subcommand)]
+        what: Config,
+    },
+    /// Print a completion script for a shell
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+}
+
+const SPAWN_EXAMPLES: &str = "\
+Examples:
+  pao spawn fix the login bug in ~/code/api   the folder is found in the text
+  pao spawn -C ~/code/api                     no topic: what the folder itself suggests
+  pao spawn --dry-run add rate limits         show what would be written and started
+  pao spawn --edit --budget 4000 plan the migration
+  pao spawn -- --verbose is ignored, why?     after -- everything is the topic
+
+The choices made by options are remembered per folder. Ctrl-C at any step leaves nothing half-done.";
+
+const BRIEF_EXAMPLES: &str = "\
+Examples:
+  pao brief fix the login bug
+  pao brief -C ~/code/api --budget 800 --no-source old-chats
+  pao brief --json | jq .sources";
+
+const RECALL_EXAMPLES: &str = "\
+Examples:
+  pao recall connection pool size
+  pao recall --source history --limit 3 'Hermes deploy key'";
+
+const UNDO_EXAMPLES: &str = "\
+Examples:
+  pao undo api            by the agent's name or id
+  pao undo -C ~/code/api  all agents of a folder
+  pao undo api --end      end it first, if it still runs";
+
+const AGENTS_EXAMPLES: &str = "\
+Examples:
+  pao agents
+  pao agents --all
+  pao agents --json | jq -r '.[] | select(.state == \"needs-you\").name'";
+
+const SOURCES_EXAMPLES: &str = "\
+Examples:
+  pao sources
+  pao sources check
+  pao sources add postgres facts --url postgres://me@localhost/memory
+  pao sources add worker chats --url https://memory.example/rpc --protocol json-rpc
+  pao sources remove chats";
+
+const SECRET_EXAMPLES: &str = "\
+Examples:
+  pao secret set facts              asks without showing what is typed
+  pass show memory | pao secret set facts
+  pao secret delete facts";
+
+const INDEX_EXAMPLES: &str = "\
+Examples:
+  pao index          index what is new
+  pao index --state  only say how far the index reaches";
+
+const CONFIG_EXAMPLES: &str = "\
+Examples:
+  pao config show
+  pao config set spawn.budget 3000
+  pao config set sources.facts.enabled false
+  $EDITOR \"$(pao config path)\"";
+
+const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  pao doctor
+  pao doctor --json | jq '.[] | select(.state != \"ok\")'";
+
+const UNINSTALL_EXAMPLES: &str = "\
+Examples:
+  pao uninstall        lists every trace, then asks
+  pao uninstall --yes";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  pao completions bash > ~/.local/share/bash-completion/completions/pao
+  pao completions zsh > ~/.zfunc/_pao
+  pao completions fish > ~/.config/fish/completions/pao.fish";
+
+/// What a briefing is made of.
+#[derive(Debug, Args)]
+pub struct Inputs {
+    /// Work in this folder; without it one named in the topic, else the current one
+    #[arg(short = 'C', value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// What the agent is to do, in your words
+    #[arg(value_name = "TOPIC")]
+    pub topic: Vec<String>,
+    /// Name of the agent; without it the folder's
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Tokens the briefing may take
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(100..=50_000))]
+    pub budget: Option<u32>,
+    /// Ask only this source; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub source: Vec<String>,
+    /// Do not ask this source; may be repeated
+    #[arg(long, value_name = "NAME", conflicts_with = "source")]
+    pub no_source: Vec<String>,
+}
+
+impl Inputs {
+    pub fn request(self) -> Request {
+        Request {
+            folder: self.folder,
+            text: self.topic.join(" "),
+            name: self.name,
+            budget: self.budget.and_then(|b| usize::try_from(b).ok()),
+            only_sources: self.source,
+            without_sources: self.no_source,
+            ..Request::default()
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Spawn {
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// Where to open it: Terminal.app or tmux
+    #[arg(long)]
+    pub terminal: Option<Terminal>,
+    /// What the agent may do without asking
+    #[arg(long)]
+    pub permission: Option<Profile>,
+    /// How the briefing reaches the agent: by a hook of this session, or by files in the folder
+    #[arg(long)]
+    pub delivery: Option<Delivery>,
+    /// Show the briefing and what would be done; writes and starts nothing
+    #[arg(long, conflicts_with = "edit")]
+    pub dry_run: bool,
+    /// Open the briefing in $EDITOR before anything is delivered
+    #[arg(long)]
+    pub edit: bool,
+    /// Agree that the folder is marked as trusted for the host agent
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Agree that the agent asks for nothing in this folder (with --permission skip)
+    #[arg(long)]
+    pub yes_skip_permissions: bool,
+}
+
+impl Spawn {
+    pub fn request(self) -> Request {
+        Request {
+            terminal: self.terminal.map(|t| t.name().into()),
+            permission: self.permission.map(Into::into),
+            way: self.delivery.and_then(Delivery::way),
+            edit: self.edit,
+            ..self.inputs.request()
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Terminal {
+    Auto,
+    Terminal,
+    Tmux,
+}
+
+impl Terminal {
+    fn name(self) -> &'static str {
+        match self {
+            Terminal::Auto => "auto",
+            Terminal::Terminal => "terminal",
+            Terminal::Tmux => "tmux",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Profile {
+    /// It asks before each risky step
+    Ask,
+    /// Edits are accepted, commands are asked
+    AcceptEdits,
+    /// It only plans
+    Plan,
+    /// It asks for nothing; needs your explicit yes per folder
+    Skip,
+}
+
+impl From<Profile> for Permission {
+    fn from(profile: Profile) -> Self {
+        match profile {
+            Profile::Ask => Permission::Ask,
+            Profile::AcceptEdits => Permission::AcceptEdits,
+            Profile::Plan => Permission::Plan,
+            Profile::Skip => Permission::Skip,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Delivery {
+    Auto,
+    Session,
+    Files,
+}
+
+impl Delivery {
+    fn way(self) -> Option<Way> {
+        match self {
+            Delivery::Auto => None,
+            Delivery::Session => Some(Way::Session),
+            Delivery::Files => Some(Way::Files),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Recall {
+    /// What to ask
+    #[arg(required = true, value_name = "QUERY")]
+    pub query: Vec<String>,
+    /// Ask as for this folder; without it the current one
+    #[arg(short = 'C', value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// At most this many memories
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=200))]
+    pub limit: u32,
+    /// Ask only this source; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub source: Vec<String>,
+    /// Do not ask this source; may be repeated
+    #[arg(long, value_name = "NAME", conflicts_with = "source")]
+    pub no_source: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false, args = ["agent", "folder"])]
+pub struct Undo {
+    /// Name or id of an agent
+    pub agent: Option<String>,
+    /// All agents of this folder
+    #[arg(short = 'C', value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// End agents that still run
+    #[arg(long)]
+    pub end: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Agents {
+    /// Also those that have ended
+    #[arg(long, short)]
+    pub all: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Sources {
+    /// List them (as without a word)
+    List,
+    /// Add one to the configuration
+    Add {
+        #[command(subcommand)]
+        kind: AddSource,
+    },
+    /// Take one out of the configuration
+    Remove {
+        /// Its name
+        name: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum AddSource {
+    /// The host agent's transcripts on this disk (there by default)
+    History(AddHistory),
+    /// A PostgreSQL database of entities and observations, or any table of texts
+    Postgres(AddPostgres),
+    /// A semantic index behind HTTP
+    Worker(AddWorker),
+}
+
+#[derive(Debug, Args)]
+pub struct AddHistory {
+    /// Name of the source
+    pub name: String,
+    /// A further config folder of the host agent; may be repeated
+    #[arg(long, value_name = "DIR")]
+    pub folder: Vec<String>,
+    /// Milliseconds it may take
+    #[arg(long, value_name = "MS")]
+    pub deadline_ms: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct AddPostgres {
+    /// Name of the source
+    pub name: String,
+    /// postgres://user@host:5432/database?sslmode=… without the password
+    #[arg(long)]
+    pub url: String,
+    /// It stands behind pgbouncer in transaction mode
+    #[arg(long)]
+    pub pgbouncer: bool,
+    /// Text search configuration, e.g. english
+    #[arg(long)]
+    pub language: Option<String>,
+    /// Newest rows searched where there is no text index
+    #[arg(long, value_name = "ROWS")]
+    pub scan_rows: Option<String>,
+    /// Also search the archive table: true or false
+    #[arg(long, value_name = "BOOL")]
+    pub archive: Option<String>,
+    /// Milliseconds it may take
+    #[arg(long, value_name = "MS")]
+    pub deadline_ms: Option<String>,
+    /// Table or view, for a schema of your own
+    #[arg(long, requires = "id", requires = "text", help_heading = "Schema of your own")]
+    pub table: Option<String>,
+    /// Column that identifies a row
+    #[arg(long, requires = "table", value_name = "COLUMN", help_heading = "Schema of your own")]
+    pub id: Option<String>,
+    /// Column with the text
+    #[arg(long, requires = "table", value_name = "COLUMN", help_heading = "Schema of your own")]
+    pub text: Option<String>,
+    /// Column with what the text is about
+    #[arg(long, requires = "table", value_name = "COLUMN", help_heading = "Schema of your own")]
+    pub title: Option<String>,
+    /// Column with the time it was recorded
+    #[arg(long, requires = "table", value_name = "COLUMN", help_heading = "Schema of your own")]
+    pub created_at: Option<String>,
+    /// Column with an importance in 0..=1
+    #[arg(long, requires = "table", value_name = "COLUMN", help_heading = "Schema of your own")]
+    pub importance: Option<String>,
+    /// Column with a project name or path
+    #[arg(long, requires = "table", value_name = "COLUMN", help_heading = "Schema of your own")]
+    pub project: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct AddWorker {
+    /// Name of the source
+    pub name: String,
+    /// Endpoint; for the protocol search the base of /api/search
+    #[arg(long)]
+    pub url: String,
+    /// What it speaks: json-rpc, mcp or search
+    #[arg(long)]
+    pub protocol: String,
+    /// JSON-RPC method
+    #[arg(long)]
+    pub method: Option<String>,
+    /// MCP tool
+    #[arg(long)]
+    pub tool: Option<String>,
+    /// Parameter that carries the question
+    #[arg(long, value_name = "NAME")]
+    pub query_param: Option<String>,
+    /// Parameter that carries the number of results
+    #[arg(long, value_name = "NAME")]
+    pub limit_param: Option<String>,
+    /// How the token is sent: bearer, x-api-key or none
+    #[arg(long)]
+    pub auth: Option<String>,
+    /// Milliseconds it may take
+    #[arg(long, value_name = "MS")]
+    pub deadline_ms: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Secret {
+    /// Keep a value, read from a hidden prompt or from standard input
+    Set {
+        /// Its name; for a memory store the name of that source
+        name: String,
+    },
+    /// Delete a value
+    Delete {
+        /// Its name
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Index {
+    /// Print nothing; for running in the background
+    #[arg(long, conflicts_with = "state")]
+    pub quiet: bool,
+    /// Only say how far the index reaches
+    #[arg(long)]
+    pub state: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Config {
+    /// Where the configuration file is
+    Path,
+    /// Everything in effect, defaults marked
+    Show,
+    /// Set a key; checked before anything is written, comments survive
+    Set {
+        /// Its path, e.g. spawn.budget
+        key: String,
+        /// Its value; lists as words separated by commas
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Take a key out, so that its default holds again
+    Unset {
+        /// Its path
+        key: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Uninstall {
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+    /// End agents that still run
+    #[arg(long)]
+    pub end: bool,
+    /// Only list what would be removed
+    #[arg(long, conflicts_with = "yes")]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}

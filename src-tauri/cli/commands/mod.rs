@@ -1,0 +1,22 @@
+//! One file per verb: what was typed becomes one call of the core, and its answer becomes a screen.
+
+mod agents;
+mod completions;
+mod config;
+mod sources;
+
+use pao_core::Error;
+use pao_core::host::Host;
+
+use crate::args::Verb;
+use crate::render::Screen;
+
+/// Runs a verb; its exit code.
+pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {
+    match verb {
+        Verb::Agents(what) => agents::run(&host, screen, what).await,
+        Verb::Sources { what } => sources::run(&host, screen, what).await,
+        Verb::Config { what } => config::run(&host, screen, what),
+        Verb::Completions { shell } => completions::run(screen, shell),
+    }
+}

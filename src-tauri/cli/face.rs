@@ -1,0 +1,180 @@
+//! The face a spawn talks to: steps as they happen, questions, the editor.
+//!
+//! On a terminal the seven steps are one block that is redrawn; elsewhere every beginning and every ending is a
+//! line of its own, written at once.
+
+use std::cell::RefCell;
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
+use pao_core::Error;
+use pao_core::host::Host;
+use pao_core::spawn::request::{Consent, Face, Progress, Step, StepState};
+
+use crate::editor;
+use crate::interrupt::Interrupt;
+use crate::render::{BAD, GOOD, QUIET, STRONG, WARNING, clean, paint, took};
+
+/// What was agreed to beforehand.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Agreed {
+    /// Trust of the folder.
+    pub trust: bool,
+    /// An agent that asks for nothing.
+    pub skip_permissions: bool,
+}
+
+/// The person at the command line.
+pub struct Person {
+    host: Host,
+    interrupt: Interrupt,
+    agreed: Agreed,
+    steps: Option<MultiProgress>,
+    bars: RefCell<Vec<(Step, ProgressBar)>>,
+}
+
+impl Person {
+    pub fn new(host: Host, interrupt: Interrupt, agreed: Agreed) -> Self {
+        let steps = std::io::stderr().is_terminal().then(MultiProgress::new);
+        Self { host, interrupt, agreed, steps, bars: RefCell::default() }
+    }
+
+    /// Runs something that writes to the terminal, with the block of steps out of the way.
+    fn aside<T>(&self, run: impl FnOnce() -> T) -> T {
+        match &self.steps {
+            Some(steps) => steps.suspend(run),
+            None => run(),
+        }
+    }
+
+    fn draw(&self, steps: &MultiProgress, progress: &Progress) {
+        let mut bars = self.bars.borrow_mut();
+        if !bars.iter().any(|(step, _)| *step == progress.step) {
+            let bar = steps.add(ProgressBar::new_spinner());
+            bar.set_prefix(progress.step.name());
+            bar.set_style(running());
+            bar.enable_steady_tick(Duration::from_millis(100));
+            bars.push((progress.step, bar));
+        }
+        let Some((_, bar)) = bars.iter().find(|(step, _)| *step == progress.step) else { return };
+        if progress.state == StepState::Started {
+            bar.set_message(clean(&progress.note));
+            return;
+        }
+        let (mark, style) = match progress.state {
+            StepState::Done => ("✓", GOOD),
+            StepState::Skipped => ("–", QUIET),
+            _ => ("✗", BAD),
+        };
+        let name = format!("{:<9}", progress.step.name());
+        let time = paint(QUIET, &format!("{:>8}", took(progress.took)));
+        bar.set_style(plain());
+        bar.finish_with_message(format!("{} {name} {time}  {}", paint(style, mark), clean(&progress.note)));
+    }
+}
+
+fn running() -> ProgressStyle {
+    let ticks = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏", " "];
+    let style = ProgressStyle::with_template("{spinner} {prefix:<9} {time:>8.dim}  {msg}");
+    style.unwrap_or_else(|_| ProgressStyle::default_spinner()).tick_strings(&ticks).with_key(
+        "time",
+        |state: &ProgressState, w: &mut dyn std::fmt::Write| {
+            let _ = write!(w, "{}", took(state.elapsed()));
+        },
+    )
+}
+
+fn plain() -> ProgressStyle {
+    ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+/// One step as a line for a pipe.
+fn line(progress: &Progress) -> String {
+    let name = progress.step.name();
+    let note = clean(&progress.note);
+    let state = progress.state.name();
+    match progress.state {
+        StepState::Started => format!("{name:<8}  {state} {note}").trim_end().to_string(),
+        _ => format!("{name:<8}  {state:<7}  {:>7}  {note}", took(progress.took)).trim_end().to_string(),
+    }
+}
+
+impl Face for Person {
+    fn progress(&self, progress: &Progress) {
+        match &self.steps {
+            Some(steps) => self.draw(steps, progress),
+            None => {
+                let _ = writeln!(std::io::stderr().lock(), "{}", line(progress));
+            }
+        }
+    }
+
+    fn agree(&self, consent: &Consent) -> Result<bool, Error> {
+        let (already, question, unasked, option) = match consent {
+            Consent::Trust { folder, enables } => {
+                let folder = clean(&self.host.display(folder));
+                let mut question = format!("Trust {}?\n", paint(STRONG, &folder));
+                if enables.is_empty() {
+                    question.push_str("It holds no hooks, servers or settings for the agent.\n");
+                } else {
+                    question.push_str("Trusting it lets the agent use what it brings:\n");
+                    for item in enables {
+                        question.push_str(&format!("  {} {}\n", paint(WARNING, "•"), clean(item)));
+                    }
+                }
+                question.push_str("This is asked once per folder. Trust it?");
+                (self.agreed.trust, question, format!("{folder} is not trusted yet"), "--yes")
+            }
+            Consent::SkipPermissions { folder, needs } => {
+                let folder = clean(&self.host.display(folder));
+                let mut question = format!(
+                    "{} in {}?\nThe agent runs any command and changes any file it can reach.\n",
+                    paint(BAD, "Let the agent ask for nothing"),
+                    paint(STRONG, &folder)
+                );
+                if !needs.is_empty() {
+                    question.push_str(&format!("{}\n", clean(needs)));
+                }
+                question.push_str("Let it?");
+                let unasked = format!("nobody has agreed yet that agents ask for nothing in {folder}");
+                (self.agreed.skip_permissions, question, unasked, "--yes-skip-permissions")
+            }
+        };
+        if already {
+            return Ok(true);
+        }
+        let answer = self.aside(|| {
+            let question = anstream::adapter::strip_str(&question).to_string();
+            crate::ask::yes(&question, &self.interrupt.cancel)
+        });
+        answer.ok_or_else(|| {
+            Error::user(
+                format!("{unasked}, and there is nobody to ask"),
+                format!("run it in a terminal, or agree with {option}"),
+            )
+        })
+    }
+
+    fn edit(&self, markdown: &str) -> Result<Option<String>, Error> {
+        self.aside(|| self.interrupt.elsewhere(|| editor::edit(&self.host, markdown)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_in_a_pipe_is_one_line() {
+        let ended = Progress {
+            step: Step::Gather,
+            state: StepState::Done,
+            took: Duration::from_millis(12),
+            note: "3 sources, 14 memories".into(),
+        };
+        assert_eq!(line(&ended), "gather    done       12 ms  3 sources, 14 memories");
+        let begun = Progress { state: StepState::Started, note: String::new(), ..ended };
+        assert_eq!(line(&begun), "gather    started");
+    }
+}

@@ -1,0 +1,59 @@
+//! Ctrl-C and its kin: the first one asks the work to stop and take back what it began; later ones change nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pao_core::Error;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::render::Screen;
+
+/// Watches for signals while work is under way.
+#[derive(Debug, Clone)]
+pub struct Interrupt {
+    /// Fires at the first signal.
+    pub cancel: CancellationToken,
+    /// Another program has the terminal, so Ctrl-C is meant for it.
+    elsewhere: Arc<AtomicBool>,
+}
+
+impl Interrupt {
+    /// Starts watching; `stopping` is said at the first signal.
+    pub fn watch(screen: Screen, stopping: &'static str) -> Result<Self, Error> {
+        let refused = |e: std::io::Error| Error::internal(format!("signals cannot be watched: {e}"));
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(refused)?;
+        let mut terminate = signal(SignalKind::terminate()).map_err(refused)?;
+        let mut hangup = signal(SignalKind::hangup()).map_err(refused)?;
+        let watch = Self { cancel: CancellationToken::new(), elsewhere: Arc::default() };
+        let (cancel, elsewhere) = (watch.cancel.clone(), Arc::clone(&watch.elsewhere));
+        tokio::spawn(async move {
+            loop {
+                let typed = tokio::select! {
+                    _ = interrupt.recv() => true,
+                    _ = terminate.recv() => false,
+                    _ = hangup.recv() => false,
+                };
+                if typed && elsewhere.load(Ordering::Relaxed) {
+                    continue;
+                }
+                let again = cancel.is_cancelled();
+                screen.aside(if again {
+                    "still at it: what was begun is being taken back"
+                } else {
+                    stopping
+                });
+                cancel.cancel();
+            }
+        });
+        Ok(watch)
+    }
+
+    /// Runs something that has the terminal to itself.
+    pub fn elsewhere<T>(&self, run: impl FnOnce() -> T) -> T {
+        self.elsewhere.store(true, Ordering::Relaxed);
+        let result = run();
+        self.elsewhere.store(false, Ordering::Relaxed);
+        result
+    }
+}

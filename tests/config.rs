@@ -1,0 +1,110 @@
+//! `pao config` and `pao sources` on a real file.
+
+use crate::harness::world::World;
+
+const FILE: &str = ".pao/config.toml";
+
+#[test]
+fn a_key_is_set_shown_and_taken_out_again_around_comments() {
+    let world = World::new();
+    world.write(FILE, "# my settings\n[spawn] # defaults\nbudget = 1500 # tokens\n");
+    let screens = [
+        world.pao(["config", "set", "spawn.budget", "3000"]).ok(),
+        world.pao(["config", "set", "spawn.terminal", "tmux"]).ok(),
+        world.pao(["config", "unset", "spawn.terminal"]).ok(),
+        world.pao(["config", "show"]).ok(),
+        world.pao(["config", "path"]).ok(),
+    ]
+    .map(|ran| ran.screen);
+    insta::assert_snapshot!(screens.join("\n"));
+    assert_eq!(world.read(FILE), "# my settings\n[spawn] # defaults\nbudget = 3000 # tokens\n");
+}
+
+#[test]
+fn a_mistake_is_refused_and_the_file_is_left_alone() {
+    let world = World::new();
+    let text = "# mine\n[spawn]\nbudget = 1500\n";
+    world.write(FILE, text);
+    let screens = [
+        world.pao(["config", "set", "spawn.budget", "plenty"]).run(),
+        world.pao(["config", "set", "spawn.bugdet", "1"]).run(),
+        world.pao(["config", "set", "spawn.permission", "yolo", "--json"]).run(),
+        world.pao(["sources", "add", "postgres", "db", "--url", "postgres://me:FAKE@localhost/m"]).run(),
+        world.pao(["sources", "add", "worker", "a b", "--url", "https://h", "--protocol", "mcp"]).run(),
+        world.pao(["sources", "remove", "db"]).run(),
+    ]
+    .map(|ran| {
+        assert_eq!(ran.code, Some(2), "{}", ran.screen);
+        let (_, said) = ran.screen.split_once('\n').unwrap();
+        assert!(!said.contains("FAKE"), "a password is repeated: {said}");
+        ran.screen
+    });
+    insta::assert_snapshot!(screens.join("\n"));
+    assert_eq!(world.read(FILE), text);
+}
+
+#[test]
+fn a_file_that_does_not_read_stops_every_verb_with_its_line() {
+    let world = World::new();
+    let text = "[spawn]\nbudget = 1500\ncolour = \"blue\"\n";
+    world.write(FILE, text);
+    let ran = world.pao(["sources"]).run();
+    assert_eq!(ran.code, Some(3));
+    insta::assert_snapshot!(ran.screen);
+    assert_eq!(world.pao(["config", "set", "spawn.budget", "300"]).run().code, Some(3));
+    assert_eq!(world.read(FILE), text);
+}
+
+#[test]
+fn sources_are_added_listed_and_removed() {
+    let world = World::new();
+    let screens = [
+        world.pao(["sources"]).ok(),
+        world
+            .pao([
+                "sources",
+                "add",
+                "postgres",
+                "facts",
+                "--url",
+                "postgres://me@localhost/memory",
+                "--archive",
+                "true",
+            ])
+            .ok(),
+        world
+            .pao([
+                "sources",
+                "add",
+                "worker",
+                "chats",
+                "--url",
+                "https://memory.example",
+                "--protocol",
+                "search",
+            ])
+            .ok(),
+        world
+            .pao([
+                "sources",
+                "add",
+                "postgres",
+                "notes",
+                "--url",
+                "postgres://localhost/n",
+                "--table",
+                "public.notes",
+                "--id",
+                "id",
+                "--text",
+                "body",
+            ])
+            .ok(),
+        world.pao(["config", "set", "sources.chats.enabled", "false"]).ok(),
+        world.pao(["sources"]).ok(),
+        world.pao(["sources", "--json"]).ok(),
+        world.pao(["sources", "remove", "chats"]).ok(),
+    ]
+    .map(|ran| ran.screen);
+    insta::assert_snapshot!(format!("{}\n$ cat config.toml\n{}", screens.join("\n"), world.read(FILE)));
+}

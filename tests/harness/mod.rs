@@ -1,0 +1,4 @@
+//! The temporary world the tests run in: real programs, started on loopback and gone with the test process.
+#![expect(clippy::disallowed_methods, reason = "the tests are the edge of their own world")]
+
+pub mod world;
