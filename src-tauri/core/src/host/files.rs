@@ -4,8 +4,9 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
@@ -34,15 +35,80 @@ pub fn write_in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(path, bytes, Permissions::from_mode(mode))
 }
 
+/// Creates a file with its bytes in one step, 0600; fails with `AlreadyExists` where something stands there.
+pub fn create_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let file = prepare(path, bytes, Permissions::from_mode(0o600))?;
+    file.persist_noclobber(path).map_err(|e| e.error)?;
+    sync_dir(dir_of(path))
+}
+
+/// Replaces a file in one step, but only while it still holds `expected` (`None`: does not exist). Looks
+/// immediately before the rename; returns false, with nothing written, when somebody else was faster.
+///
+/// `path` must not be a symbolic link. Keeps the permissions of what stood there (0644 for a new file).
+pub fn swap(path: &Path, expected: Option<&[u8]>, bytes: &[u8]) -> io::Result<bool> {
+    let mode = match fs::symlink_metadata(path) {
+        Ok(meta) if meta.file_type().is_symlink() => {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "is a symbolic link"));
+        }
+        Ok(meta) => meta.mode() & 0o7777,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => 0o644,
+        Err(e) => return Err(e),
+    };
+    let file = prepare(path, bytes, Permissions::from_mode(mode))?;
+    if read_if_there(path)?.as_deref() != expected {
+        return Ok(false);
+    }
+    if expected.is_some() {
+        file.persist(path).map_err(|e| e.error)?;
+    } else if let Err(e) = file.persist_noclobber(path) {
+        return if e.error.kind() == io::ErrorKind::AlreadyExists { Ok(false) } else { Err(e.error) };
+    }
+    sync_dir(dir_of(path))?;
+    Ok(true)
+}
+
+/// Held until dropped; the kernel lets go of it when the process dies.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+/// Takes an exclusive lock among our own processes on a file of ours, created where missing and never removed.
+/// Fails with `TimedOut` when it is not free within `patience`.
+pub async fn lock(path: &Path, patience: Duration) -> io::Result<Lock> {
+    private_dir(dir_of(path))?;
+    let file = File::options().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    let tries = patience.as_millis() / LOCK_PAUSE.as_millis();
+    for _ in 0..=tries {
+        match file.try_lock() {
+            Ok(()) => return Ok(Lock { _file: file }),
+            Err(fs::TryLockError::WouldBlock) => tokio::time::sleep(LOCK_PAUSE).await,
+            Err(fs::TryLockError::Error(e)) => return Err(e),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::TimedOut, format!("{} is held by another pao", path.display())))
+}
+
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
+
+fn dir_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 fn replace(path: &Path, bytes: &[u8], permissions: Permissions) -> io::Result<()> {
-    let dir = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    prepare(path, bytes, permissions)?.persist(path).map_err(|e| e.error)?;
+    sync_dir(dir_of(path))
+}
+
+/// A flushed temporary file beside `path`, gone again unless it is renamed.
+fn prepare(path: &Path, bytes: &[u8], permissions: Permissions) -> io::Result<tempfile::NamedTempFile> {
     // A unique name: two writers with one fixed temporary name would publish each other's half file.
-    let mut file = tempfile::Builder::new().prefix(".pao-").suffix(".tmp").tempfile_in(dir)?;
+    let mut file = tempfile::Builder::new().prefix(".pao-").suffix(".tmp").tempfile_in(dir_of(path))?;
     file.write_all(bytes)?;
     file.as_file().set_permissions(permissions)?;
     file.as_file().sync_all()?;
-    file.persist(path).map_err(|e| e.error)?;
-    sync_dir(dir)
+    Ok(file)
 }
 
 /// Makes a rename or removal in `dir` durable.
@@ -131,5 +197,28 @@ mod tests {
         std::os::unix::fs::symlink("nowhere.md", &link).unwrap();
         assert!(resolve(&link).is_err());
         assert!(resolve(&dir.path().join("new.md")).is_ok());
+    }
+
+    #[test]
+    fn a_swap_writes_only_over_what_was_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        assert!(swap(&path, None, b"one").unwrap());
+        assert!(!swap(&path, None, b"two").unwrap());
+        assert!(!swap(&path, Some(b"zero"), b"two").unwrap());
+        assert!(swap(&path, Some(b"one"), b"two").unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(create_new(&path, b"x").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_lock_has_one_holder_and_is_free_again_when_dropped() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("locks/a.lock");
+        let held = lock(&path, Duration::ZERO).await.unwrap();
+        assert_eq!(lock(&path, Duration::ZERO).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        drop(held);
+        lock(&path, Duration::ZERO).await.unwrap();
     }
 }

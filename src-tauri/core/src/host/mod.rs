@@ -111,6 +111,12 @@ impl Host {
         self.pao_home.join("history")
     }
 
+    /// The lock among our own processes for changes of one file that belongs to somebody else.
+    pub fn lock_file(&self, path: &Path) -> PathBuf {
+        let name = files::sha256(path.as_os_str().as_encoded_bytes());
+        self.pao_home.join("locks").join(format!("{}.lock", &name[..16]))
+    }
+
     /// A path for people: `~` for the home directory.
     pub fn display(&self, path: &Path) -> String {
         match path.strip_prefix(&self.home) {
