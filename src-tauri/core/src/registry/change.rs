@@ -45,8 +45,8 @@ pub enum Change {
         config: PathBuf,
         /// The folder's key in it.
         folder: String,
-        /// The folder had no entry before, so the entry goes again when nothing else was added to it.
-        created: bool,
+        /// What stood there before.
+        before: TrustBefore,
     },
     /// A terminal we opened.
     Terminal {
@@ -60,4 +60,18 @@ pub enum Change {
         /// Where.
         path: PathBuf,
     },
+}
+
+/// How far a trust record existed before it said yes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrustBefore {
+    /// No folder had an entry.
+    NoRecord,
+    /// The folder had none.
+    NoEntry,
+    /// The folder's entry did not say.
+    NoKey,
+    /// It said something else: the JSON value as it was written.
+    Value(String),
 }

@@ -1,1 +1,308 @@
-//! (to be filled)
+//! Fifth room: the host agent's own trust record for exactly one folder, so that no dialog appears.
+//!
+//! The user has agreed before, having been shown what trust enables there ([`inspect`]). One value is written;
+//! a configuration that is not strictly what it should be is refused and stays as it is. A missing one is never
+//! made: it means that the host agent was never set up here, and its first dialogs are for the user anyway.
+
+mod inspect;
+mod lock;
+mod record;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+pub use inspect::{Enabled, Enables, inspect};
+pub use record::RecordError;
+
+use self::lock::HostLock;
+use self::record::Document;
+use crate::agent::TrustRecord;
+use crate::host::Host;
+use crate::host::files;
+use crate::project::Project;
+use crate::registry::change::Change;
+use crate::registry::journal::Entry;
+use crate::registry::{Registry, RegistryError};
+
+/// How long another pao may hold its lock: it may itself wait for the host agent's.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the host agent may hold its lock: until it would be stale.
+const HOST_PATIENCE: Duration = Duration::from_secs(12);
+/// How often a configuration that changes under our hands is read again.
+const TRIES: u32 = 40;
+/// A configuration changed this recently is in use: what we wrote is looked at again, so often and so far apart.
+const IN_USE: Duration = Duration::from_secs(2);
+const LOOKS: u32 = 4;
+const LOOK_AFTER: Duration = Duration::from_millis(10);
+
+/// Where a trust record is kept, and for which folder it is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// The host agent's configuration file, as the host agent names it (links not followed).
+    pub config: &'a Path,
+    /// Keys of the record in it.
+    pub record: TrustRecord,
+    /// Where the agent works (realpath).
+    pub folder: &'a Path,
+    /// The project of that folder.
+    pub project: &'a Project,
+}
+
+/// How the folder came to be trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Granted {
+    /// It was: by its own entry, a parent's, or its repository's. Nothing was written.
+    AlreadyTrusted {
+        /// Key of the entry that says so.
+        by: String,
+    },
+    /// Its own entry says so now.
+    Added,
+    /// There is no configuration: the host agent was never started by this user. Nothing was written.
+    NeverStarted,
+}
+
+/// What became of a trust record that was to be taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Revoked {
+    /// It is as it was before; what others wrote into the entry since stays.
+    Removed,
+    /// It no longer said yes, or was never written.
+    Gone,
+}
+
+/// Why trust could not be recorded or taken back. The configuration is as others left it.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    /// It exists, but cannot be edited safely.
+    #[error("{} was left as it is, for a rewrite could have lost its {bytes} bytes: {source}", .path.display())]
+    Unreadable {
+        /// The configuration.
+        path: PathBuf,
+        /// Its size.
+        bytes: usize,
+        /// What is wrong with it.
+        source: RecordError,
+    },
+    /// It is a folder, or locked against its owner, or the disk refused.
+    #[error("{} was left as it is: {source}", .path.display())]
+    Io {
+        /// The configuration.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Another program holds its lock, or changes it again and again.
+    #[error("{} is being changed by another program", .0.display())]
+    Busy(PathBuf),
+    /// The record is text, and this path is none.
+    #[error("the name of {} is not Unicode, so it cannot be recorded as trusted", .0.display())]
+    NotUnicode(PathBuf),
+    /// The journal could not be written, so nothing was changed.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+}
+
+impl From<TrustError> for crate::Error {
+    fn from(error: TrustError) -> Self {
+        let message = error.to_string();
+        match error {
+            TrustError::Registry(e) => e.into(),
+            TrustError::Unreadable { path, .. } => Self::environment(
+                message,
+                format!(
+                    "mend {} (the agent keeps copies in its backups folder), then try again",
+                    path.display()
+                ),
+            ),
+            TrustError::Io { path, .. } => Self::environment(
+                message,
+                format!("make {} a file that you can read and write", path.display()),
+            ),
+            TrustError::Busy(_) => Self::environment(message, "try again in a moment"),
+            TrustError::NotUnicode(_) => Self::user(message, "rename the folder"),
+        }
+    }
+}
+
+/// Records that the user trusts the folder. Safe beside other writers: under our lock and the host agent's own,
+/// written only over what was read, looked at again afterwards.
+pub async fn grant(
+    host: &Host,
+    registry: &Registry,
+    agent: &str,
+    place: &Place<'_>,
+    now: DateTime<Utc>,
+) -> Result<Granted, TrustError> {
+    let key = place.folder.to_str().ok_or_else(|| TrustError::NotUnicode(place.folder.to_path_buf()))?;
+    // Most folders are trusted already; then no lock is needed, for nothing is written.
+    let Some(bytes) = read(place.config)? else { return Ok(Granted::NeverStarted) };
+    if let Some(by) = covered(&document(place.config, &bytes, place.record)?, place) {
+        return Ok(Granted::AlreadyTrusted { by });
+    }
+    let config = Config::lock(host, place.config).await?;
+    let mut pending = None;
+    for attempt in 0..TRIES {
+        let Some(bytes) = read(place.config)? else { return Ok(Granted::NeverStarted) };
+        let document = document(place.config, &bytes, place.record)?;
+        let edited = match covered(&document, place) {
+            Some(_) => None,
+            None => config.edited(&bytes, document.accept(key))?,
+        };
+        let Some((text, before)) = edited else {
+            // Ours, seen again after a write that others may have undone, or somebody else's in the meantime.
+            return Ok(match pending {
+                Some(id) => {
+                    registry.change_applied(id).await?;
+                    Granted::Added
+                }
+                None => Granted::AlreadyTrusted { by: key.to_string() },
+            });
+        };
+        let busy = attempt > 0 || config.in_use();
+        if let Some(id) = pending.take() {
+            registry.change_undone(id).await?;
+        }
+        let change = Change::Trust { config: place.config.to_path_buf(), folder: key.to_string(), before };
+        let id = registry.plan_change(agent, &change, now).await?;
+        if !config.swap(&bytes, text.as_bytes()).await? {
+            registry.change_undone(id).await?;
+            continue;
+        }
+        if stays(place, busy).await? {
+            registry.change_applied(id).await?;
+            return Ok(Granted::Added);
+        }
+        pending = Some(id);
+    }
+    Err(TrustError::Busy(place.config.to_path_buf()))
+}
+
+/// Takes back what [`grant`] wrote, if it still says so. Entries of other kinds are not for this room.
+pub async fn undo(
+    host: &Host,
+    registry: &Registry,
+    entry: &Entry,
+    record: TrustRecord,
+) -> Result<Option<Revoked>, TrustError> {
+    let Change::Trust { config: path, folder, before } = &entry.change else { return Ok(None) };
+    let config = match Config::lock(host, path).await {
+        Err(TrustError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => None,
+        other => Some(other?),
+    };
+    if let Some(config) = config {
+        for _ in 0..TRIES {
+            let Some(bytes) = read(path)? else { break };
+            let revoked = document(path, &bytes, record)?.revoke(folder, before);
+            let Some(text) = config.edited(&bytes, revoked)? else { break };
+            if config.swap(&bytes, text.as_bytes()).await? {
+                registry.change_undone(entry.id).await?;
+                return Ok(Some(Revoked::Removed));
+            }
+        }
+        if read(path)?.is_some_and(|b| {
+            Document::parse(&b, record).is_ok_and(|d| d.revoke(folder, before).is_ok_and(|t| t.is_some()))
+        }) {
+            return Err(TrustError::Busy(path.clone()));
+        }
+    }
+    registry.change_undone(entry.id).await?;
+    Ok(Some(Revoked::Gone))
+}
+
+/// Whether the host agent will take the folder as trusted: by its own entry, a parent's, or that of the
+/// repository a linked worktree belongs to. False also where the configuration cannot be read.
+pub fn is_trusted(place: &Place<'_>) -> bool {
+    let Ok(Some(bytes)) = read(place.config) else { return false };
+    Document::parse(&bytes, place.record).is_ok_and(|document| covered(&document, place).is_some())
+}
+
+fn covered(document: &Document, place: &Place) -> Option<String> {
+    let repository = place.project.worktree.is_some().then(|| Path::new(&place.project.id));
+    let keys = place.folder.ancestors().chain(repository);
+    keys.filter_map(Path::to_str).find(|key| document.accepts(key)).map(str::to_string)
+}
+
+/// The configuration's bytes; `None` where there is none.
+fn read(path: &Path) -> Result<Option<Vec<u8>>, TrustError> {
+    let io = |source| TrustError::Io { path: path.to_path_buf(), source };
+    match fs::metadata(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {
+            return Ok(None);
+        }
+        Err(e) => return Err(io(e)),
+        // A file that its owner may not read was locked on purpose, even where we are root.
+        Ok(meta) if meta.permissions().mode() & 0o400 == 0 => {
+            return Err(io(io::ErrorKind::PermissionDenied.into()));
+        }
+        Ok(_) => {}
+    }
+    files::read_if_there(path).map_err(io)
+}
+
+fn document<'a>(path: &Path, bytes: &'a [u8], record: TrustRecord) -> Result<Document<'a>, TrustError> {
+    Document::parse(bytes, record).map_err(|source| TrustError::Unreadable {
+        path: path.to_path_buf(),
+        bytes: bytes.len(),
+        source,
+    })
+}
+
+/// Whether what we wrote is still there, also a moment later where others are writing too.
+async fn stays(place: &Place<'_>, busy: bool) -> Result<bool, TrustError> {
+    for _ in 1..if busy { LOOKS } else { 1 } {
+        if !is_trusted(place) {
+            return Ok(false);
+        }
+        tokio::time::sleep(LOOK_AFTER).await;
+    }
+    Ok(is_trusted(place))
+}
+
+/// The configuration under our own lock.
+struct Config<'a> {
+    path: &'a Path,
+    target: PathBuf,
+    _ours: files::Lock,
+}
+
+impl<'a> Config<'a> {
+    async fn lock(host: &Host, path: &'a Path) -> Result<Self, TrustError> {
+        let io = |source| TrustError::Io { path: path.to_path_buf(), source };
+        let target = files::resolve(path).map_err(io)?;
+        let ours = files::lock(&host.lock_file(&target), PATIENCE).await;
+        let ours = ours.map_err(|e| match e.kind() {
+            io::ErrorKind::TimedOut => TrustError::Busy(path.to_path_buf()),
+            _ => io(e),
+        })?;
+        Ok(Self { path, target, _ours: ours })
+    }
+
+    fn edited<T>(&self, bytes: &[u8], edit: Result<T, RecordError>) -> Result<T, TrustError> {
+        edit.map_err(|source| TrustError::Unreadable {
+            path: self.path.to_path_buf(),
+            bytes: bytes.len(),
+            source,
+        })
+    }
+
+    fn in_use(&self) -> bool {
+        let age = fs::metadata(&self.target).and_then(|m| m.modified()).ok().and_then(|t| t.elapsed().ok());
+        age.is_none_or(|age| age < IN_USE)
+    }
+
+    /// Writes under the host agent's lock, if the file is still as it was read.
+    async fn swap(&self, old: &[u8], new: &[u8]) -> Result<bool, TrustError> {
+        let io = |source| TrustError::Io { path: self.path.to_path_buf(), source };
+        let held = HostLock::take(self.path, HOST_PATIENCE).await.map_err(io)?;
+        let Some(_held) = held else { return Err(TrustError::Busy(self.path.to_path_buf())) };
+        files::swap(&self.target, Some(old), new).map_err(io)
+    }
+}
