@@ -1,1 +1,135 @@
-//! (to be filled)
+//! What a host agent's hook receives and answers. Runs as a whole process many times a session, in front of the
+//! user: one small write, a few milliseconds, never an error, never a wait.
+//!
+//! It draws no conclusions beyond an agent's state, starts nothing, creates no database and migrates none. What
+//! cannot be written at once is kept beside the agent's other files ([`drain`] takes it from there).
+
+mod seen;
+mod spool;
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::agent::{CLAUDE_CODE, HostAgent};
+use crate::host::Host;
+use crate::registry::Registry;
+use crate::registry::events::Event;
+
+pub use seen::{briefed, fingerprint, prompt_fingerprint};
+pub use spool::drain;
+
+use seen::Seen;
+
+/// Set in the environment of every agent that works for us, so that it does not set off our own hooks.
+pub const GUARD: &str = "PAO_CHILD";
+
+/// File in an agent's private folder whose text its hooks hand over: there only where the briefing goes that way.
+/// Not longer than [`HostAgent::hook_context_limit`].
+pub const CONTEXT_FILE: &str = "hook.md";
+
+/// Longest payload that is read, in bytes. A longer one is taken for a payload we do not understand.
+const PAYLOAD: u64 = 1 << 20;
+/// How much of a longer one is taken in and thrown away, so that who sends it sees no broken pipe.
+const OVERLONG: u64 = 64 << 20;
+/// How long another writer is waited for.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// How long the database may take altogether.
+const LIMIT: Duration = Duration::from_millis(500);
+
+/// What the hook process prints before it exits with 0.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// One JSON document, or nothing.
+    pub stdout: Option<String>,
+}
+
+/// Takes in one hook event of the agent with that registry id. Whatever comes in and whatever stands in the way,
+/// it returns an answer.
+///
+/// Keep the process that calls it small: a runtime of one thread, no configuration read.
+pub async fn answer(host: &Host, agent: &str, mut payload: impl Read) -> Answer {
+    if host.var(GUARD).is_some() || !is_id(agent) {
+        return Answer::default();
+    }
+    let mut bytes = Vec::new();
+    let read = payload.by_ref().take(PAYLOAD + 1).read_to_end(&mut bytes);
+    let whole = bytes.len() as u64 <= PAYLOAD;
+    if !whole {
+        let _ = std::io::copy(&mut payload.take(OVERLONG), &mut std::io::sink());
+    }
+    let value = match read {
+        Ok(_) if whole => serde_json::from_slice(&bytes).unwrap_or(Value::Null),
+        _ => Value::Null,
+    };
+    let mut seen = seen::understand(&value);
+    let mut text = None;
+    if seen.takes_context {
+        text = context(host, agent, &CLAUDE_CODE);
+        seen.detail.insert("briefing".into(), text.is_some().into());
+    }
+    record(host, agent, seen).await;
+    let stdout = text.map(|text| {
+        let output = json!({ "hookEventName": "SessionStart", "additionalContext": text });
+        json!({ "hookSpecificOutput": output }).to_string()
+    });
+    Answer { stdout }
+}
+
+async fn record(host: &Host, agent: &str, seen: Seen) {
+    let event = Event {
+        agent: agent.to_string(),
+        at: host.now(),
+        event: seen.event.clone(),
+        session: seen.session.clone(),
+        detail: Value::Object(seen.detail.clone()).to_string(),
+    };
+    let write = async {
+        let registry = Registry::open_as_is(&host.registry_file(), PATIENCE).await?;
+        let done = registry.record_event(&event, seen.state(), seen.session_source.as_deref()).await;
+        // Not closed in order: the last one to close a database folds its log in, which waits for the disk.
+        std::mem::forget(registry);
+        done
+    };
+    if !matches!(tokio::time::timeout(LIMIT, write).await, Ok(Ok(()))) {
+        spool::keep(host, &event, &seen);
+    }
+}
+
+/// The text to hand over, where there is one. A text that is too long would be replaced by a short preview, so it
+/// is cut at a line's end instead, and says so.
+fn context(host: &Host, agent: &str, kind: &HostAgent) -> Option<String> {
+    const CUT: &str = "\n(cut here: too long for a hook)\n";
+    let path: PathBuf = host.agent_dir(agent).join(CONTEXT_FILE);
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).ok()?.take(PAYLOAD).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if text.trim().is_empty() {
+        return None;
+    }
+    if kind.context_length(&text) <= kind.hook_context_limit {
+        return Some(text);
+    }
+    let room = kind.hook_context_limit - kind.context_length(CUT);
+    let mut used = 0;
+    let mut kept = String::new();
+    for line in text.split_inclusive('\n') {
+        used += kind.context_length(line);
+        if used > room {
+            break;
+        }
+        kept.push_str(line);
+    }
+    Some(kept.trim_end().to_string() + CUT)
+}
+
+/// Ids name folders, so nothing else than an id may come through.
+fn is_id(agent: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    !agent.is_empty() && agent.len() <= 64 && agent.chars().all(plain)
+}
+
+#[cfg(test)]
+mod tests;

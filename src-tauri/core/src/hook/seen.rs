@@ -1,0 +1,139 @@
+//! What a payload says, and what follows from it for the agent's state. Pure.
+//!
+//! Of a payload only a few short things are kept: no prompt, no command, no file's text ever reaches the registry.
+
+use serde_json::{Map, Value, json};
+
+use crate::host::files;
+use crate::registry::agents::State;
+use crate::registry::events::Event;
+
+/// Longest text kept of a payload, in characters.
+const SHORT: usize = 200;
+
+/// One event, reduced to what is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Seen {
+    /// The host agent's name of it; `unknown` where there is none.
+    pub event: String,
+    /// Conversation it belongs to.
+    pub session: Option<String>,
+    /// What matters of it.
+    pub detail: Map<String, Value>,
+    /// The state that follows, if any does.
+    pub state: Option<State>,
+    /// What the agent waits for.
+    pub needs: Option<String>,
+    /// How the conversation began, where this event begins one.
+    pub session_source: Option<String>,
+    /// The answer may carry text for the agent.
+    pub takes_context: bool,
+}
+
+impl Seen {
+    /// As the registry takes it.
+    pub(super) fn state(&self) -> Option<(State, Option<&str>)> {
+        self.state.map(|state| (state, self.needs.as_deref()))
+    }
+}
+
+/// Reads a payload of any shape.
+pub(super) fn understand(payload: &Value) -> Seen {
+    let text = |key: &str| payload.get(key).and_then(Value::as_str);
+    let name = text("hook_event_name").filter(|name| is_word(name)).unwrap_or("unknown");
+    let mut seen = Seen {
+        event: name.to_string(),
+        session: text("session_id").filter(|id| is_word(id)).map(str::to_string),
+        detail: Map::new(),
+        state: None,
+        needs: None,
+        session_source: None,
+        takes_context: false,
+    };
+    let mut note = |key: &str, value: Value| seen.detail.insert(key.to_string(), value);
+    match name {
+        "SessionStart" => {
+            let source = text("source").filter(|source| is_word(source)).unwrap_or("unknown");
+            note("source", source.into());
+            // Compaction happens in the middle of a turn as well as between two.
+            seen.state = (source != "compact").then_some(State::Idle);
+            seen.session_source = Some(source.to_string());
+            seen.takes_context = true;
+        }
+        "UserPromptSubmit" => {
+            let prompt = text("prompt").unwrap_or_default();
+            note("prompt_sha256", fingerprint(prompt).into());
+            note("characters", prompt.chars().count().into());
+            seen.state = Some(State::Working);
+        }
+        "PermissionRequest" => {
+            let tool = short(text("tool_name").unwrap_or("a tool"));
+            note("tool", tool.clone().into());
+            seen.state = Some(State::NeedsYou);
+            seen.needs = Some(format!("permission for {tool}"));
+        }
+        "Notification" => {
+            let message = short(text("message").unwrap_or_default());
+            // 2.0.76 already names the type; a message without one is believed only where it asks for permission.
+            let kind = text("notification_type").filter(|kind| is_word(kind));
+            note("type", kind.into());
+            let asks = match kind {
+                Some(kind) => kind == "permission_prompt" || kind.starts_with("elicitation_dialog"),
+                None => message.contains("permission"),
+            };
+            if asks {
+                seen.state = Some(State::NeedsYou);
+                seen.needs = Some(message);
+            } else if kind == Some("idle_prompt") {
+                seen.state = Some(State::Idle);
+            }
+        }
+        "Stop" => seen.state = Some(State::Idle),
+        "SessionEnd" => {
+            let reason = text("reason").filter(|reason| is_word(reason)).unwrap_or("unknown");
+            note("reason", reason.into());
+            // The program goes on with another conversation.
+            let goes_on = matches!(reason, "clear" | "resume" | "fork");
+            seen.state = (!goes_on).then_some(State::Ended);
+        }
+        _ => {}
+    }
+    seen
+}
+
+/// Identity of a prompt: SHA-256 of its text, lower-case hex. White space around it and the kind of line ending
+/// are not part of it: terminals change both.
+pub fn fingerprint(prompt: &str) -> String {
+    files::sha256(prompt.replace("\r\n", "\n").replace('\r', "\n").trim().as_bytes())
+}
+
+/// The fingerprint of the prompt an event says was submitted.
+pub fn prompt_fingerprint(event: &Event) -> Option<String> {
+    (event.event == "UserPromptSubmit")
+        .then(|| detail(event, "prompt_sha256")?.as_str().map(str::to_string))?
+}
+
+/// Whether an event says that the briefing was handed over.
+pub fn briefed(event: &Event) -> bool {
+    event.event == "SessionStart" && detail(event, "briefing") == Some(json!(true))
+}
+
+fn detail(event: &Event, key: &str) -> Option<Value> {
+    serde_json::from_str::<Value>(&event.detail).ok()?.get(key).cloned()
+}
+
+/// A name or an id: short, and nothing in it that means something to anyone.
+fn is_word(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    !text.is_empty() && text.len() <= 64 && text.chars().all(plain)
+}
+
+fn short(text: &str) -> String {
+    text.split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(SHORT)
+        .collect()
+}
