@@ -44,6 +44,7 @@ const SECRETS: &[(&str, &str)] = &[
     ("the signing secret was 6f1c9e0b7a3d5824f6e1c9b0a7d35824 until May", "6f1c9e0b"),
     ("curl -u admin:s3cretpw https://x.example", "s3cretpw"),
     ("数据库密码是Tr0ub4dor3，别外传", "Tr0ub4dor3"),
+    ("令牌ghp_0123456789abcdefghijABCDEFGHIJ012345过期了", "ghp_"),
     ("パスワード：abc12345x", "abc12345x"),
     (
         "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAx1234567890abcdef\nQ2hpY2tlbnMgYXJl\n-----END RSA PRIVATE KEY-----",

@@ -1,1 +1,243 @@
-//! (to be filled)
+//! Turns what the stores said into the document an agent starts with: ranked, cited, within a token budget.
+//!
+//! Pure: the same topic, answers and options give the same bytes. Memory text is hostile until it has passed
+//! [`clean`], and text that addresses the agent ([`quarantine`]) is never delivered. What is left out is returned too,
+//! with the reason, so that the user can see it.
+
+mod choose;
+mod clean;
+mod fit;
+mod fuse;
+mod quarantine;
+mod render;
+mod similar;
+mod tokens;
+mod words;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use chrono::{DateTime, Utc};
+use sha2::{Digest, Sha256};
+
+pub use self::fit::{Fitted, HOOK_LIMIT, fit};
+use self::fuse::Query;
+use self::render::{Detail, Frame, Section};
+use self::similar::Shape;
+pub use self::tokens::estimate as estimate_tokens;
+use crate::source::{Snippet, Speaker};
+use crate::spawn::passed::{Briefing, Gathered, LeftOut, Line, Topic};
+
+/// What the caller decides.
+#[derive(Debug, Clone, Copy)]
+pub struct Options<'a> {
+    /// Tokens the whole document may cost, estimated. Below [`LEAST_BUDGET`] it counts as that.
+    pub budget: usize,
+    /// When the stores were asked.
+    pub now: DateTime<Utc>,
+    /// Path of our command, as the agent should call it.
+    pub pao: &'a Path,
+}
+
+/// What the declaration, the state of the stores and the way to ask for more need at least.
+pub const LEAST_BUDGET: usize = 400;
+
+/// Longest text of a line, in characters: about sixty tokens of English, so that the default budget holds some
+/// twenty-five memories rather than three conversations.
+const LONGEST_TEXT: usize = 280;
+const LONGEST_TITLE: usize = 60;
+
+/// A memory on its way into the document.
+struct Candidate<'a> {
+    snippet: &'a Snippet,
+    /// Neutral and whole; cut only when it is written down.
+    text: String,
+    title: String,
+    shape: Shape,
+    score: f64,
+    left_out: Option<LeftOut>,
+    /// Date of the newer statement that superseded it, or of the older one it supersedes.
+    supersedes: Option<DateTime<Utc>>,
+    /// Place of the newer statement among the candidates.
+    superseded_by: Option<usize>,
+}
+
+/// Composes the briefing.
+pub fn compose(topic: &Topic, gathered: &Gathered, options: &Options<'_>) -> Briefing {
+    let mut candidates: Vec<Candidate<'_>> = gathered.snippets.iter().map(prepare).collect();
+    let query = rank(&mut candidates, topic, options.now);
+    choose::drop_repetitions(&mut candidates);
+    choose::mark_superseded(&mut candidates);
+    let held_back = candidates.iter().filter(|c| c.left_out == Some(LeftOut::Quarantined)).count();
+
+    let budget = options.budget.max(LEAST_BUDGET);
+    let mut frame = Frame {
+        topic,
+        gathered,
+        pao: options.pao,
+        now: options.now,
+        held_back,
+        self_warming: candidates.iter().all(|c| c.left_out.is_some()),
+        detail: Detail::Full,
+    };
+    for detail in [Detail::Full, Detail::Short, Detail::Least] {
+        frame.detail = detail;
+        if frame.tokens() <= budget / 2 {
+            break;
+        }
+    }
+    let written: Vec<Written> = candidates.iter().map(|c| written(c, &query, topic)).collect();
+    let chosen = choose::within(&mut candidates, &written, budget.saturating_sub(frame.tokens()));
+    // Not one line had room: then the agent looks for itself.
+    if chosen.is_empty() {
+        frame.self_warming = true;
+        if frame.tokens() > budget {
+            frame.detail = Detail::Least;
+        }
+    }
+
+    let mut markdown = frame.opening();
+    let mut section = None;
+    for &place in &chosen {
+        let Some(line) = written.get(place) else { continue };
+        if section != Some(line.section) {
+            markdown.push_str(line.section.heading());
+            section = Some(line.section);
+        }
+        markdown.push_str(&line.rendered);
+    }
+    markdown.push_str(&frame.closing());
+    finish(markdown, &candidates, written, &chosen)
+}
+
+fn finish(
+    markdown: String,
+    candidates: &[Candidate<'_>],
+    mut written: Vec<Written>,
+    chosen: &[usize],
+) -> Briefing {
+    let mut order: Vec<usize> = chosen.to_vec();
+    let mut rest: Vec<usize> = (0..candidates.len()).filter(|place| !chosen.contains(place)).collect();
+    rest.sort_by(|&a, &b| choose::better(candidates, a, b));
+    order.extend(rest);
+    let lines = order
+        .into_iter()
+        .filter_map(|place| {
+            let (candidate, written) = (candidates.get(place)?, written.get_mut(place)?);
+            Some(line(candidate, std::mem::take(written)))
+        })
+        .collect();
+    let hash = Sha256::digest(markdown.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    });
+    Briefing { hash, tokens: estimate_tokens(&markdown), lines, self_warming: chosen.is_empty(), markdown }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "0..=1")]
+fn line(candidate: &Candidate<'_>, written: Written) -> Line {
+    Line {
+        source: candidate.snippet.source.clone(),
+        id: candidate.snippet.id.clone(),
+        at: candidate.snippet.at,
+        text: written.text,
+        score: candidate.score as f32,
+        tokens: written.tokens,
+        left_out: candidate.left_out,
+        supersedes: candidate.supersedes,
+    }
+}
+
+/// Cleans a memory and decides whether it may be delivered at all.
+fn prepare(snippet: &Snippet) -> Candidate<'_> {
+    let hostile = [&snippet.title, &snippet.text]
+        .into_iter()
+        .any(|text| quarantine::addresses_agent(text, snippet.speaker));
+    let text = clean::line(&snippet.text);
+    let left_out = if hostile {
+        Some(LeftOut::Quarantined)
+    } else if text.is_empty() {
+        Some(LeftOut::Irrelevant)
+    } else {
+        None
+    };
+    Candidate {
+        snippet,
+        shape: Shape::of(&text),
+        title: clean::excerpt(&clean::line(&snippet.title), LONGEST_TITLE, &|_| 0.0),
+        text,
+        score: 0.0,
+        left_out,
+        supersedes: None,
+        superseded_by: None,
+    }
+}
+
+/// Scores what may be delivered and leaves out what does not bear on the question.
+fn rank(candidates: &mut [Candidate<'_>], topic: &Topic, now: DateTime<Utc>) -> Query {
+    let words_of = |c: &Candidate<'_>| -> BTreeSet<String> {
+        words::content(&c.text).into_iter().chain(words::content(&c.title)).collect()
+    };
+    let mut open: Vec<&mut Candidate<'_>> = candidates.iter_mut().filter(|c| c.left_out.is_none()).collect();
+    let words: Vec<BTreeSet<String>> = open.iter().map(|c| words_of(c)).collect();
+    let snippets: Vec<&Snippet> = open.iter().map(|c| c.snippet).collect();
+    let query = Query::new(&topic.query, &words);
+    let fused = fuse::fuse(&query, &snippets, &words, &topic.project, now);
+    for (candidate, fused) in open.iter_mut().zip(fused) {
+        candidate.score = fused.score;
+        if !fused.passes {
+            candidate.left_out = Some(LeftOut::Irrelevant);
+        }
+    }
+    query
+}
+
+/// A line as it would stand in the document.
+#[derive(Debug, Default)]
+struct Written {
+    section: Section,
+    text: String,
+    rendered: String,
+    tokens: usize,
+}
+
+fn written(candidate: &Candidate<'_>, query: &Query, topic: &Topic) -> Written {
+    let snippet = candidate.snippet;
+    let text = clean::excerpt(&candidate.text, LONGEST_TEXT, &|sentence| query.weigh(sentence));
+    let superseded = candidate.superseded_by.is_some();
+    let section = match snippet.speaker {
+        _ if superseded => Section::Superseded,
+        Speaker::User => Section::Said,
+        Speaker::Store => Section::Facts,
+        Speaker::Agent => Section::Sessions,
+    };
+    let who = match snippet.speaker {
+        Speaker::User => "user said",
+        Speaker::Agent => "agent said",
+        Speaker::Store => "recorded",
+    };
+    let title = match (&candidate.title, snippet.speaker) {
+        (title, _) if title.is_empty() => String::new(),
+        (title, Speaker::Store) => format!(" of “{title}”"),
+        (title, _) => format!(" in “{title}”"),
+    };
+    let elsewhere = match snippet.project.as_deref() {
+        Some(other) if fuse::affinity(Some(other), &topic.project) == fuse::Affinity::Other => {
+            let name = other.trim_end_matches('/').rsplit('/').next().unwrap_or(other);
+            format!(" (another project: “{}”)", clean::excerpt(&clean::line(name), 40, &|_| 0.0))
+        }
+        _ => String::new(),
+    };
+    let replaced = match candidate.supersedes {
+        Some(date) if superseded => format!(" — replaced by what was said on {}", date.format("%Y-%m-%d")),
+        Some(date) => format!(" — replaces what was said on {}", date.format("%Y-%m-%d")),
+        None => String::new(),
+    };
+    let citation = render::citation(&snippet.source, snippet.at, &snippet.id);
+    let rendered = format!("- {who}{title}{elsewhere}: “{text}” {citation}{replaced}\n");
+    Written { section, tokens: estimate_tokens(&rendered), text, rendered }
+}
+
+#[cfg(test)]
+mod tests;

@@ -195,21 +195,17 @@ fn longest(rest: &str, shape: Shape, host: &Host) -> Option<Found> {
         let tail = &line[used..];
         let step = tail.find('/').map(|end| &tail[..end]);
         let next = step.filter(|s| s.len() <= 2 * LONGEST_NAME).map(|s| (dir.join(unescaped(s)), s.len()));
-        match next.filter(|(path, _)| path.is_dir()) {
-            Some((path, length)) => {
-                used += length;
-                best = Some(Found { path: path.clone(), length: used + 1, is_file: false });
-                dir = path;
-            }
-            None => {
-                let last = ends_of(step.unwrap_or(tail))
-                    .find_map(|end| Found::at(dir.join(unescaped(&tail[..end])), used + end));
-                // A path that goes on below what exists names something that is not there.
-                let goes_on =
-                    tail.chars().next().is_some_and(|c| !c.is_whitespace() && !closes(c) && !dense(c));
-                return last.or_else(|| best.filter(|_| !goes_on));
-            }
+        if let Some((path, length)) = next.filter(|(path, _)| path.is_dir()) {
+            used += length;
+            best = Some(Found { path: path.clone(), length: used + 1, is_file: false });
+            dir = path;
+            continue;
         }
+        let last = ends_of(step.unwrap_or(tail))
+            .find_map(|end| Found::at(dir.join(unescaped(&tail[..end])), used + end));
+        // A path that goes on below what exists names something that is not there.
+        let goes_on = tail.chars().next().is_some_and(|c| !c.is_whitespace() && !closes(c) && !dense(c));
+        return last.or_else(|| best.filter(|_| !goes_on));
     }
 }
 
