@@ -29,7 +29,9 @@ pub fn plan(machine: &Machine, plan: &mut Plan) {
     } else if machine.writable_npm_prefix().is_some() {
         Npm::Global
     } else {
-        Npm::Prefix(machine.home.join(".local"))
+        let settings = machine.find("npm").and_then(|npm| read(npm, &["config", "get", "globalconfig"]));
+        let settings = settings.map(PathBuf::from).filter(|file| file.exists());
+        Npm::Prefix { prefix: machine.home.join(".local"), settings }
     };
     plan.claude(CLAUDE_NEW, &npm);
 }
