@@ -116,3 +116,116 @@ fn our_folder_is_for_its_owner_only() {
     let mode = |path: &str| world.path(path).metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(".pao"), 0o700);
 }
+
+#[test]
+fn a_hook_ends_well_and_silently_whatever_comes_in() {
+    let world = World::new();
+    for (args, payload) in [
+        (&["hook", "--agent", "abc"][..], "{\"hook_event_name\":\"Stop\"}"),
+        (&["hook", "--agent", "../../etc"][..], "{}"),
+        (&["hook", "--agent"][..], ""),
+        (&["hook"][..], "not json"),
+        (&["hook", "--what", "--json"][..], "\0\0"),
+    ] {
+        let ran = world.pao(args).stdin(payload).ok();
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "{args:?}");
+    }
+    assert!(!world.path(".pao/registry.db").exists(), "a hook creates no database");
+}
+
+#[test]
+fn a_secret_comes_from_standard_input_and_is_never_shown() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    world.pao(["config", "set", "secrets.store", "file"]).ok();
+    let screens = [
+        world.pao(["secret", "set", "facts"]).stdin("FAKE value\r\n").ok(),
+        world.pao(["secret", "set", "source/chats", "--json"]).stdin("FAKE\n\n").ok(),
+        world.pao(["secret", "delete", "facts"]).ok(),
+        world.pao(["secret", "delete", "facts"]).ok(),
+        world.pao(["secret", "set", "facts"]).stdin("\n").run(),
+        world.pao(["secret", "set", "../x"]).stdin("FAKE").run(),
+    ]
+    .map(|ran| ran.screen);
+    assert!(!screens.join("").contains("FAKE"), "{screens:?}");
+    insta::assert_snapshot!(screens.join("\n"));
+    assert_eq!(world.read(".pao/secrets/chats"), "FAKE\n", "one line ending is cut");
+    let mode = world.path(".pao/secrets/chats").metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn without_a_credential_store_the_error_names_the_ways_out() {
+    let world = World::new();
+    let ran = world.pao(["secret", "set", "facts"]).stdin("FAKE").run();
+    assert_eq!(ran.code, Some(4), "{}", ran.screen);
+    assert!(
+        ran.stderr.contains("PAO_SECRET_") && ran.stderr.contains("secrets.store file"),
+        "{}",
+        ran.screen
+    );
+}
+
+const AGENT: &str = "#!/bin/sh\necho '2.1.332 (Claude Code)'\n";
+
+#[test]
+fn the_doctor_finds_all_well_on_a_machine_that_is() {
+    let world = World::new();
+    world.program("pao-test-agent", AGENT);
+    world.write(".claude.json", "{}");
+    world.pao(["config", "set", "secrets.store", "file"]).ok();
+    world.pao(["config", "set", "agent.command", "pao-test-agent"]).ok();
+    world.pao(["agents"]).ok();
+    let ran = world.pao(["doctor", "--json"]).ok();
+    let checks = ran.json();
+    let states: Vec<String> = checks
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| format!("{} {}", c["name"].as_str().unwrap(), c["state"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        states,
+        [
+            "folder ok",
+            "config ok",
+            "registry ok",
+            "agent ok",
+            "gui launch warning",
+            "trust file ok",
+            "terminal ok",
+            "secrets ok"
+        ],
+        "{}",
+        ran.screen
+    );
+}
+
+#[test]
+fn the_doctor_names_a_cure_for_each_thing_that_is_wrong() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    world.write(".pao/config.toml", "[secrets]\nstore = \"file\"\n[agent]\ncommand = \"pao-test-agent\"\n");
+    world.write(".pao/registry.db", "this is no database, this is no database, this is no database");
+    std::fs::set_permissions(world.path(".pao"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    world.program("pao-test-agent", "#!/bin/sh\necho 'cannot find node' >&2\nexit 127\n");
+    world.write(".claude.json", "{\"projects\": {},}");
+    let ran = world.pao(["doctor"]).run();
+    assert_eq!(ran.code, Some(4), "{}", ran.screen);
+    let steady: Vec<&str> = ran.screen.lines().filter(|l| !l.contains("tmux")).collect();
+    insta::assert_snapshot!(steady.join("\n"));
+}
+
+#[test]
+fn the_doctor_examines_the_rest_when_the_configuration_does_not_read() {
+    let world = World::new();
+    world.write(".pao/config.toml", "[spawn]\nbugdet = 3\n");
+    let checks = world.pao(["doctor", "--json"]).run().json();
+    let config = checks.as_array().unwrap().iter().find(|c| c["name"] == "config").unwrap().clone();
+    assert_eq!(
+        (config["state"].as_str(), config["cure"].as_str().unwrap().contains("spawn.budget")),
+        (Some("failed"), true)
+    );
+    assert!(checks.as_array().unwrap().len() > 5, "{checks}");
+}

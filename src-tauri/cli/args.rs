@@ -39,6 +39,7 @@ Exit codes:
   5 spawned but not confirmed";
 
 /// What to do.
+#[expect(clippy::large_enum_variant, reason = "there is one of it")]
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// List agents
@@ -50,12 +51,21 @@ pub enum Verb {
         #[command(subcommand)]
         what: Option<Sources>,
     },
+    /// Keep or delete a password or token
+    #[command(after_help = SECRET_EXAMPLES)]
+    Secret {
+        #[command(subcommand)]
+        what: Secret,
+    },
     /// Show and change the configuration
     #[command(after_help = CONFIG_EXAMPLES)]
     Config {
         #[command(subcommand)]
         what: Config,
     },
+    /// Check everything a spawn needs, each with a cure
+    #[command(after_help = DOCTOR_EXAMPLES)]
+    Doctor,
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {
@@ -176,6 +186,7 @@ impl Inputs {
     }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "independent switches of a command line")]
 #[derive(Debug, Args)]
 pub struct Spawn {
     #[command(flatten)]
@@ -327,6 +338,7 @@ pub enum Sources {
     },
 }
 
+#[expect(clippy::large_enum_variant, reason = "there is one of it")]
 #[derive(Debug, Subcommand)]
 pub enum AddSource {
     /// The host agent's transcripts on this disk (there by default)
@@ -353,8 +365,7 @@ pub struct AddHistory {
 pub struct AddPostgres {
     /// Name of the source
     pub name: String,
-    /// postgres://user@host:5432/database?sslmode=… without the password
-    #[arg(long)]
+    #[arg(long, help = "postgres://user@host:5432/database?sslmode=… without the password")]
     pub url: String,
     /// It stands behind pgbouncer in transaction mode
     #[arg(long)]

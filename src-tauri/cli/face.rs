@@ -3,8 +3,8 @@
 //! On a terminal the seven steps are one block that is redrawn; elsewhere every beginning and every ending is a
 //! line of its own, written at once.
 
-use std::cell::RefCell;
 use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
@@ -14,7 +14,7 @@ use pao_core::spawn::request::{Consent, Face, Progress, Step, StepState};
 
 use crate::editor;
 use crate::interrupt::Interrupt;
-use crate::render::{BAD, GOOD, QUIET, STRONG, WARNING, clean, paint, took};
+use crate::render::{BAD, GOOD, QUIET, STRONG, clean, paint, take_colour, took};
 
 /// What was agreed to beforehand.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,13 +31,13 @@ pub struct Person {
     interrupt: Interrupt,
     agreed: Agreed,
     steps: Option<MultiProgress>,
-    bars: RefCell<Vec<(Step, ProgressBar)>>,
+    bars: Mutex<Vec<(Step, ProgressBar)>>,
 }
 
 impl Person {
     pub fn new(host: Host, interrupt: Interrupt, agreed: Agreed) -> Self {
         let steps = std::io::stderr().is_terminal().then(MultiProgress::new);
-        Self { host, interrupt, agreed, steps, bars: RefCell::default() }
+        Self { host, interrupt, agreed, steps, bars: Mutex::default() }
     }
 
     /// Runs something that writes to the terminal, with the block of steps out of the way.
@@ -49,7 +49,7 @@ impl Person {
     }
 
     fn draw(&self, steps: &MultiProgress, progress: &Progress) {
-        let mut bars = self.bars.borrow_mut();
+        let mut bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
         if !bars.iter().any(|(step, _)| *step == progress.step) {
             let bar = steps.add(ProgressBar::new_spinner());
             bar.set_prefix(progress.step.name());
@@ -70,7 +70,8 @@ impl Person {
         let name = format!("{:<9}", progress.step.name());
         let time = paint(QUIET, &format!("{:>8}", took(progress.took)));
         bar.set_style(plain());
-        bar.finish_with_message(format!("{} {name} {time}  {}", paint(style, mark), clean(&progress.note)));
+        let line = format!("{} {name} {time}  {}", paint(style, mark), clean(&progress.note));
+        bar.finish_with_message(take_colour(line));
     }
 }
 
@@ -120,7 +121,7 @@ impl Face for Person {
                 } else {
                     question.push_str("Trusting it lets the agent use what it brings:\n");
                     for item in enables {
-                        question.push_str(&format!("  {} {}\n", paint(WARNING, "•"), clean(item)));
+                        question = question + "  • " + &clean(item) + "\n";
                     }
                 }
                 question.push_str("This is asked once per folder. Trust it?");
@@ -134,7 +135,7 @@ impl Face for Person {
                     paint(STRONG, &folder)
                 );
                 if !needs.is_empty() {
-                    question.push_str(&format!("{}\n", clean(needs)));
+                    question = question + &clean(needs) + "\n";
                 }
                 question.push_str("Let it?");
                 let unasked = format!("nobody has agreed yet that agents ask for nothing in {folder}");
@@ -144,10 +145,7 @@ impl Face for Person {
         if already {
             return Ok(true);
         }
-        let answer = self.aside(|| {
-            let question = anstream::adapter::strip_str(&question).to_string();
-            crate::ask::yes(&question, &self.interrupt.cancel)
-        });
+        let answer = self.aside(|| crate::ask::yes(&take_colour(question), &self.interrupt.cancel));
         answer.ok_or_else(|| {
             Error::user(
                 format!("{unasked}, and there is nobody to ask"),

@@ -15,20 +15,53 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
-use pao_core::Error;
-use pao_core::host::Host;
+use pao_core::host::{Host, probe};
+use pao_core::{Error, hook};
 use render::Screen;
 
 fn main() -> ExitCode {
     let argv: Vec<OsString> = std::env::args_os().collect();
     let screen = Screen { json: wants_json(&argv) };
-    ExitCode::from(match typed(&argv, screen) {
+    let done = match argv.get(1).and_then(|verb| verb.to_str()) {
+        Some("hook") => return answer_hook(&argv[2..]),
+        Some(probe::VERB) => answer_probe(&argv[2..], screen),
+        _ => typed(&argv, screen),
+    };
+    ExitCode::from(match done {
         Ok(code) => code,
         Err(error) => {
             screen.error(&error);
             error.kind.exit_code()
         }
     })
+}
+
+/// What the host agent's hook calls: takes the event in, prints what there is to hand over, ends well whatever
+/// happens. No argument parser and no second thread: the user waits for this many times a session.
+fn answer_hook(args: &[OsString]) -> ExitCode {
+    let agent = match args {
+        [flag, agent, ..] if flag == "--agent" => agent.to_str(),
+        _ => None,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    if let (Some(agent), Ok(host), Ok(runtime)) = (agent, Host::current(), runtime) {
+        let answer = runtime.block_on(hook::answer(&host, agent, std::io::stdin().lock()));
+        if let Some(text) = answer.stdout {
+            // A reader that went away is the host agent's affair.
+            let _ = Screen { json: true }.raw(text);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// One small question of our own to a second process; see [`probe`].
+fn answer_probe(args: &[OsString], screen: Screen) -> Result<u8, Error> {
+    let host = Host::current()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| {
+        Error::environment(format!("no event loop could be started: {e}"), "run `pao doctor`")
+    })?;
+    screen.raw(&runtime.block_on(probe::answer(&host, args))?)?;
+    Ok(0)
 }
 
 /// Whether `--json` stands anywhere before `--`; it must be known even where the command line does not parse.

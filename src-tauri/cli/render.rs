@@ -2,7 +2,7 @@
 //!
 //! Colour goes only to a terminal that wants it. Control characters of what others wrote never reach a terminal.
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
@@ -23,6 +23,7 @@ pub struct Screen {
     pub json: bool,
 }
 
+#[expect(clippy::unused_self, reason = "all that a command shows goes through its screen")]
 impl Screen {
     /// Writes text to standard output, with colour only where it is wanted.
     pub fn say(self, text: &str) -> Result<(), Error> {
@@ -30,9 +31,14 @@ impl Screen {
     }
 
     /// Writes bytes to standard output as they are.
-    pub fn raw(self, text: &str) -> Result<(), Error> {
+    pub fn raw(self, text: impl AsRef<[u8]>) -> Result<(), Error> {
         let mut out = std::io::stdout().lock();
-        ended(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+        ended(out.write_all(text.as_ref()).and_then(|()| out.flush()))
+    }
+
+    /// Writes a document: as it is into a pipe, without control characters to a terminal.
+    pub fn markdown(self, text: &str) -> Result<(), Error> {
+        if std::io::stdout().is_terminal() { self.raw(clean_lines(text)) } else { self.raw(text) }
     }
 
     /// Writes the one JSON document.
@@ -73,7 +79,7 @@ fn failure(error: &Error) -> String {
     let mut text = format!("{}: {}", paint(BAD, "error"), clean_lines(&error.message));
     for (word, what) in [(" done", &error.done), (" next", &error.next)] {
         if !what.is_empty() {
-            text.push_str(&format!("\n{}: {}", paint(QUIET, word), clean_lines(what)));
+            text = text + "\n" + &paint(QUIET, word) + ": " + &clean_lines(what);
         }
     }
     text
@@ -82,6 +88,14 @@ fn failure(error: &Error) -> String {
 /// Text in a style.
 pub fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
+}
+
+/// The text as standard error's terminal wants it, for what is not written through it.
+pub fn take_colour(text: String) -> String {
+    match anstream::AutoStream::choice(&std::io::stderr()) {
+        anstream::ColorChoice::Never => anstream::adapter::strip_str(&text).to_string(),
+        _ => text,
+    }
 }
 
 /// One line without control characters and without characters that turn the direction of writing.

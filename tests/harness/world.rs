@@ -46,6 +46,8 @@ impl World {
             ("PAO_TMUX_SOCKET", socket.into()),
             ("TMPDIR", base.join("tmp").into()),
             ("SHELL", "/bin/sh".into()),
+            // Nobody's credential store is touched, and none hangs a test.
+            ("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={}/no-bus", base.display()).into()),
             ("TERM", "xterm-256color".into()),
             ("LANG", "C.UTF-8".into()),
             ("USER", "tester".into()),
@@ -116,7 +118,7 @@ impl World {
         let args: Vec<OsString> = args.into_iter().map(|a| a.as_ref().to_owned()).collect();
         command.args(&args).current_dir(&self.home).env_clear().envs(&self.env);
         let line = args.iter().map(|a| a.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
-        Pao { world: self, command, line, stdin: Vec::new(), limit: Duration::from_secs(60) }
+        Pao { world: self, command, line, stdin: Vec::new(), limit: Duration::from_mins(1) }
     }
 
     /// Any other program in this world.
@@ -251,12 +253,13 @@ impl Pao<'_> {
         ran
     }
 
-    /// A session of its own has no controlling terminal: nobody can be asked by accident.
+    /// A session of its own has no controlling terminal: nobody can be asked by accident. `pao probe session`
+    /// begins one and becomes the program, so that its pid stays the child's.
     fn detached(&mut self) {
         let program = self.command.get_program().to_owned();
         let args: Vec<OsString> = self.command.get_args().map(ToOwned::to_owned).collect();
-        let mut command = Command::new("setsid");
-        command.arg("--wait").arg(program).args(args);
+        let mut command = Command::new(PAO);
+        command.args(["probe", "session"]).arg(program).args(args);
         if let Some(folder) = self.command.get_current_dir() {
             command.current_dir(folder);
         }
@@ -290,10 +293,10 @@ impl Ran {
         let mut screen = format!("$ pao {}\n", self.line);
         screen += &world.timeless(&self.stdout);
         if !self.stderr.is_empty() {
-            screen += &format!("--- stderr\n{}", world.timeless(&self.stderr));
+            screen = screen + "--- stderr\n" + &world.timeless(&self.stderr);
         }
         if self.code != Some(0) {
-            screen += &format!("--- exit {:?}\n", self.code.unwrap_or(-1));
+            screen = screen + "--- exit " + &self.code.unwrap_or(-1).to_string() + "\n";
         }
         self.screen = screen;
         self

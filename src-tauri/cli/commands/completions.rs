@@ -18,7 +18,7 @@ pub fn run(screen: Screen, shell: Shell) -> Result<u8, Error> {
     if screen.json {
         screen.document(&script)?
     } else {
-        screen.raw(&script)?
+        screen.raw(script.as_bytes())?
     }
     Ok(0)
 }

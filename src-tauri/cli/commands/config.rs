@@ -11,7 +11,11 @@ pub fn run(host: &Host, screen: Screen, what: Config) -> Result<u8, Error> {
     match what {
         Config::Path => {
             let path = host.config_file().to_string_lossy().into_owned();
-            if screen.json { screen.document(&path)? } else { screen.raw(&format!("{path}\n"))? }
+            if screen.json {
+                screen.document(&path)?;
+            } else {
+                screen.raw(format!("{path}\n"))?;
+            }
         }
         Config::Show => show(host, screen)?,
         Config::Set { key, value } => {

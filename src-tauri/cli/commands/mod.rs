@@ -3,6 +3,8 @@
 mod agents;
 mod completions;
 mod config;
+mod doctor;
+mod secret;
 mod sources;
 
 use pao_core::Error;
@@ -16,6 +18,8 @@ pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {
     match verb {
         Verb::Agents(what) => agents::run(&host, screen, what).await,
         Verb::Sources { what } => sources::run(&host, screen, what).await,
+        Verb::Secret { what } => secret::run(&host, screen, what).await,
+        Verb::Doctor => doctor::run(&host, screen).await,
         Verb::Config { what } => config::run(&host, screen, what),
         Verb::Completions { shell } => completions::run(screen, shell),
     }

@@ -1,7 +1,7 @@
 //! `pao sources`: which memory stores are asked; adding and removing one.
 
 use pao_core::config::edit::Editor;
-use pao_core::config::{Config, SourceConfig};
+use pao_core::config::{Config, HistoryConfig, SourceConfig};
 use pao_core::host::Host;
 use pao_core::{Error, wire};
 
@@ -11,7 +11,7 @@ use crate::render::{QUIET, STRONG, Screen, Table, clean, paint};
 pub async fn run(host: &Host, screen: Screen, what: Option<Sources>) -> Result<u8, Error> {
     match what.unwrap_or(Sources::List) {
         Sources::List => list(host, screen),
-        Sources::Add { kind } => add(host, screen, kind),
+        Sources::Add { kind } => add(host, screen, &kind),
         Sources::Remove { name } => remove(host, screen, &name),
     }
 }
@@ -21,7 +21,7 @@ fn configured(config: &Config) -> Vec<wire::Source> {
     let mut sources: Vec<_> =
         config.sources.iter().map(|(name, source)| shown(name, source, false)).collect();
     if !config.sources.values().any(|s| matches!(s, SourceConfig::History(_))) {
-        sources.insert(0, shown("history", &SourceConfig::History(Default::default()), true));
+        sources.insert(0, shown("history", &SourceConfig::History(HistoryConfig::default()), true));
     }
     sources
 }
@@ -63,10 +63,10 @@ fn list(host: &Host, screen: Screen) -> Result<u8, Error> {
     Ok(0)
 }
 
-fn add(host: &Host, screen: Screen, kind: AddSource) -> Result<u8, Error> {
+fn add(host: &Host, screen: Screen, kind: &AddSource) -> Result<u8, Error> {
     let mut editor = Editor::open(host)?;
     let folders;
-    let (name, kind, settings): (&str, &str, Vec<(&str, Option<&str>)>) = match &kind {
+    let (name, kind, settings): (&str, &str, Vec<(&str, Option<&str>)>) = match kind {
         AddSource::History(a) => {
             folders = toml_list(&a.folder);
             (

@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod capture;
 pub mod config;
+pub mod doctor;
 pub mod error;
 pub mod hook;
 pub mod host;

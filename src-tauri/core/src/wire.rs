@@ -10,7 +10,6 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::registry::agents;
-use crate::source::{Snippet, Speaker};
 use crate::spawn::passed::{self, LeftOut, Receipt, SourceState};
 use crate::spawn::request;
 
@@ -338,47 +337,6 @@ impl From<&agents::Agent> for Agent {
     }
 }
 
-/// One recalled memory.
-#[derive(Debug, Clone, Serialize)]
-pub struct Memory {
-    /// Source it came from.
-    pub source: String,
-    /// Identity within the source.
-    pub id: String,
-    /// What it is about.
-    pub title: String,
-    /// Its text, neutralised as in a briefing.
-    pub text: String,
-    /// When it was said or recorded.
-    pub at: Option<DateTime<Utc>>,
-    /// `user`, `agent` or `store`.
-    pub speaker: &'static str,
-    /// Project it belongs to.
-    pub project: Option<String>,
-    /// Conversation it belongs to.
-    pub session: Option<String>,
-}
-
-impl Memory {
-    /// A snippet whose text has been made safe to show.
-    pub fn shown(snippet: &Snippet, text: String) -> Self {
-        Self {
-            source: snippet.source.clone(),
-            id: snippet.id.clone(),
-            title: snippet.title.clone(),
-            text,
-            at: snippet.at,
-            speaker: match snippet.speaker {
-                Speaker::User => "user",
-                Speaker::Agent => "agent",
-                Speaker::Store => "store",
-            },
-            project: snippet.project.clone(),
-            session: snippet.session.clone(),
-        }
-    }
-}
-
 /// Answer to `pao recall`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Recalled {
@@ -386,8 +344,10 @@ pub struct Recalled {
     pub query: String,
     /// How each source fared.
     pub sources: Vec<SourceReport>,
-    /// What they found.
-    pub memories: Vec<Memory>,
+    /// What they found, best first.
+    pub memories: Vec<Line>,
+    /// How many were held back because they address the agent.
+    pub held_back: usize,
 }
 
 /// One configured source.
@@ -431,6 +391,8 @@ pub struct Item {
     pub what: String,
     /// What became of it.
     pub state: String,
+    /// It is no longer there.
+    pub gone: bool,
 }
 
 fn ms(duration: Duration) -> u64 {
@@ -448,6 +410,30 @@ impl From<&crate::config::edit::Setting> for Setting {
             value: setting.value.clone(),
             default: setting.default,
             says: setting.says,
+        }
+    }
+}
+
+/// One thing that `pao doctor` looked at.
+#[derive(Debug, Clone, Serialize)]
+pub struct Check {
+    /// What it is.
+    pub name: String,
+    /// `ok`, `warning` or `failed`.
+    pub state: &'static str,
+    /// What was found.
+    pub found: String,
+    /// What to do about it; empty where nothing is to be done.
+    pub cure: String,
+}
+
+impl From<&crate::doctor::Check> for Check {
+    fn from(check: &crate::doctor::Check) -> Self {
+        Self {
+            name: check.name.clone(),
+            state: check.health.name(),
+            found: check.found.clone(),
+            cure: check.cure.clone(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fs::File;
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 use super::keys::{self, Key, Takes};
-use super::load::{Text, check_text, join, lookup, name_is_usable, suggestion};
+use super::load::{Written, check_text, join, lookup, name_is_usable, suggestion};
 use super::{Config, SourceConfig};
 use crate::Error;
 use crate::host::{Host, files};
@@ -13,7 +13,7 @@ use crate::host::{Host, files};
 /// The configuration file while it is changed. Other editors of ours wait until this one is dropped.
 #[derive(Debug)]
 pub struct Editor {
-    file: Text,
+    file: Written,
     document: DocumentMut,
     config: Config,
     _lock: File,
@@ -50,7 +50,7 @@ impl Editor {
             .open(host.pao_home.join("config.lock"))
             .map_err(refused)?;
         lock.lock().map_err(refused)?;
-        let file = Text::read(host)?;
+        let file = Written::read(host)?;
         let (config, document) = file.parse()?;
         Ok(Self { file, document: document.into_mut(), config, _lock: lock })
     }
@@ -156,17 +156,18 @@ impl Editor {
 
     /// Checks the whole and replaces the file in one step.
     pub fn save(self) -> Result<Config, Error> {
-        let changed = Text { path: self.file.path, shown: self.file.shown, text: self.document.to_string() };
+        let changed =
+            Written { path: self.file.path, shown: self.file.shown, content: self.document.to_string() };
         // What we are about to write is read back first: an edit of ours must never leave a file that we refuse.
         let (config, _) = changed.parse().map_err(|e| Error::user(e.what, e.next))?;
         let before = files::read_if_there(&changed.path).ok().flatten().unwrap_or_default();
-        if before != self.file.text.as_bytes() {
+        if before != self.file.content.as_bytes() {
             return Err(Error::user(
                 format!("{} was changed by another program just now", changed.shown),
                 "run the command again",
             ));
         }
-        files::write_in_place(&changed.path, changed.text.as_bytes()).map_err(|e| {
+        files::write_in_place(&changed.path, changed.content.as_bytes()).map_err(|e| {
             Error::environment(
                 format!("{} cannot be written: {e}", changed.shown),
                 format!("make {} writable for you", changed.shown),
@@ -229,7 +230,7 @@ impl Editor {
 
 /// Every key with what is in effect; only reads.
 pub fn settings(host: &Host) -> Result<Vec<Setting>, Error> {
-    let (_, document) = Text::read(host)?.parse()?;
+    let (_, document) = Written::read(host)?.parse()?;
     Ok(in_effect(document.as_table()))
 }
 

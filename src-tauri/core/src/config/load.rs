@@ -32,26 +32,26 @@ impl From<ConfigError> for Error {
 impl Config {
     /// Reads and checks the configuration file; without one, all defaults.
     pub fn load(host: &Host) -> Result<Self, Error> {
-        let file = Text::read(host)?;
+        let file = Written::read(host)?;
         Ok(file.parse()?.0)
     }
 }
 
 /// The configuration file's text, with what is needed to complain about it.
 #[derive(Debug)]
-pub(super) struct Text {
+pub(super) struct Written {
     /// Where it is, links followed.
     pub path: PathBuf,
     /// The same for people.
     pub shown: String,
     /// Its text; empty when there is no file.
-    pub text: String,
+    pub content: String,
 }
 
 /// A complaint before it is known where the file is: byte offset, what, next step.
 type Complaint = (Option<usize>, String, String);
 
-impl Text {
+impl Written {
     pub(super) fn read(host: &Host) -> Result<Self, Error> {
         let named = host.config_file();
         let shown = host.display(&named);
@@ -67,18 +67,18 @@ impl Text {
             named
         };
         let bytes = files::read_if_there(&path).map_err(|e| unreadable(&e))?.unwrap_or_default();
-        let text = String::from_utf8(bytes).map_err(|e| ConfigError {
+        let content = String::from_utf8(bytes).map_err(|e| ConfigError {
             shown: shown.clone(),
             line: Some(line_of(e.as_bytes(), e.utf8_error().valid_up_to())),
             what: "the file is not valid UTF-8".into(),
             next: "save it as UTF-8".into(),
         })?;
-        Ok(Self { path, shown, text })
+        Ok(Self { path, shown, content })
     }
 
     /// Checks the text against the table of keys and reads it.
     pub(super) fn parse(&self) -> Result<(Config, Document<String>), ConfigError> {
-        let document = Document::parse(self.text.clone()).map_err(|e| {
+        let document = Document::parse(self.content.clone()).map_err(|e| {
             let what = e.message().replace('\n', ", ");
             self.complaint((
                 e.span().map(|s| s.start),
@@ -87,7 +87,7 @@ impl Text {
             ))
         })?;
         check(document.as_table()).map_err(|c| self.complaint(c))?;
-        let config = toml_edit::de::from_str(&self.text).map_err(|e| {
+        let config = toml_edit::de::from_str(&self.content).map_err(|e| {
             self.complaint((
                 e.span().map(|s| s.start),
                 e.message().replace('\n', ", "),
@@ -98,7 +98,7 @@ impl Text {
     }
 
     fn complaint(&self, (offset, what, next): Complaint) -> ConfigError {
-        let line = offset.map(|o| line_of(self.text.as_bytes(), o));
+        let line = offset.map(|o| line_of(self.content.as_bytes(), o));
         ConfigError { shown: self.shown.clone(), line, what, next }
     }
 }
@@ -233,7 +233,7 @@ fn table<'a>(item: &'a Item, shown: &str, at: Option<usize>) -> Result<&'a dyn T
 }
 
 fn offset(table: &dyn TableLike, name: &str) -> Option<usize> {
-    table.key(name).and_then(|k| k.span()).map(|s| s.start)
+    table.key(name).and_then(toml_edit::Key::span).map(|s| s.start)
 }
 
 fn a(item: &Item) -> &'static str {

@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::Path;
 
 use super::edit::Editor;
@@ -52,7 +53,7 @@ fn without_a_file_all_defaults_hold() {
 fn the_table_of_defaults_says_what_the_types_say() {
     let mut text = String::new();
     for key in keys::GENERAL {
-        text += &format!("{} = {}\n", key.name, key.default.unwrap());
+        writeln!(text, "{} = {}", key.name, key.default.unwrap()).unwrap();
     }
     assert_eq!(Config::load(&home_with(&text).1).unwrap(), Config::default());
 }
@@ -96,7 +97,7 @@ fn the_table_of_keys_and_the_types_know_the_same_keys() {
         assert_eq!(fields, named(known, ""), "{kind}");
         let mut all = format!("[sources.x]\nkind = \"{kind}\"\n");
         for key in known.iter().filter(|k| k.name != "kind") {
-            all += &format!("{} = {}\n", key.name, sample(key));
+            writeln!(all, "{} = {}", key.name, sample(key)).unwrap();
         }
         Config::load(&home_with(&all).1).unwrap();
     }

@@ -1,0 +1,42 @@
+//! `pao secret`: keeps a password or token. Its value never stands on a command line.
+
+use pao_core::config::Config;
+use pao_core::host::Host;
+use pao_core::host::secrets::{Secret as Value, SecretStore};
+use pao_core::{Error, wire};
+
+use crate::args::Secret;
+use crate::ask;
+use crate::render::{Screen, clean};
+
+pub async fn run(host: &Host, screen: Screen, what: Secret) -> Result<u8, Error> {
+    let config = Config::load(host)?;
+    let store = SecretStore::new(host, &config.secrets.store)?;
+    let (name, done, gone) = match what {
+        Secret::Set { name } => {
+            let name = of_source(&name);
+            let value = ask::secret(&format!("value of {} (not shown): ", clean(&name)))?;
+            if value.is_empty() {
+                return Err(Error::user("the value is empty", "to remove a secret: pao secret delete NAME"));
+            }
+            store.set(&name, &Value::new(value)).await?;
+            (name, "kept", false)
+        }
+        Secret::Delete { name } => {
+            let name = of_source(&name);
+            let done = if store.delete(&name).await? { "deleted" } else { "not there" };
+            (name, done, true)
+        }
+    };
+    if screen.json {
+        screen.document(&wire::Item { what: name, state: done.into(), gone })?;
+    } else {
+        screen.say(&format!("{}: {done} in {}\n", clean(&name), store.place()))?;
+    }
+    Ok(0)
+}
+
+/// A source's secret has the source's name; `source/NAME` says the same.
+fn of_source(name: &str) -> String {
+    name.strip_prefix("source/").unwrap_or(name).to_string()
+}

@@ -1,0 +1,321 @@
+//! Looks at everything a spawn needs and says for each thing what was found and how to cure it.
+//!
+//! It changes nothing of the user's: the one thing it writes is a secret of its own, which it deletes again.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::Error;
+use crate::agent::{HostAgent, by_kind};
+use crate::config::Config;
+use crate::host::login::{self, How};
+use crate::host::process::Run;
+use crate::host::secrets::SecretStore;
+use crate::host::{Host, files, terminal};
+use crate::registry::{Registry, RegistryError};
+
+/// How a thing is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Health {
+    /// As it should be.
+    Ok,
+    /// A spawn works, yet something is lost.
+    Warning,
+    /// A spawn will fail, or a promise cannot be kept.
+    Failed,
+}
+
+impl Health {
+    /// Name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Health::Ok => "ok",
+            Health::Warning => "warning",
+            Health::Failed => "failed",
+        }
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// What it is.
+    pub name: String,
+    /// How it is.
+    pub health: Health,
+    /// What was found.
+    pub found: String,
+    /// What to do about it; empty where nothing is to be done.
+    pub cure: String,
+}
+
+impl Check {
+    fn ok(name: &str, found: impl Into<String>) -> Self {
+        Self { name: name.into(), health: Health::Ok, found: found.into(), cure: String::new() }
+    }
+
+    fn warning(name: &str, found: impl Into<String>, cure: impl Into<String>) -> Self {
+        Self { name: name.into(), health: Health::Warning, found: found.into(), cure: cure.into() }
+    }
+
+    fn failed(name: &str, found: impl Into<String>, cure: impl Into<String>) -> Self {
+        Self { name: name.into(), health: Health::Failed, found: found.into(), cure: cure.into() }
+    }
+
+    fn error(name: &str, error: impl Into<Error>) -> Self {
+        let error = error.into();
+        Self::failed(name, error.message, error.next)
+    }
+}
+
+/// PATH of a program that was started from Finder, the Dock or at login.
+const GUI_PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
+
+/// How long the secret store may take; it may be asking for a password that nobody is going to type.
+const SECRETS_LIMIT: Duration = Duration::from_secs(10);
+
+/// Looks at everything, in the order in which a spawn would need it.
+pub async fn examine(host: &Host) -> Vec<Check> {
+    let mut checks = vec![folder(host)];
+    let config = match Config::load(host) {
+        Ok(config) => {
+            let there = host.config_file().exists();
+            let file = host.display(&host.config_file());
+            checks
+                .push(Check::ok("config", if there { file } else { format!("{file} (none: all defaults)") }));
+            config
+        }
+        Err(error) => {
+            checks.push(Check::error("config", error));
+            Config::default()
+        }
+    };
+    checks.push(registry(host).await);
+    if let Some(agent) = by_kind(&config.agent.kind) {
+        checks.push(program(host, agent, &config).await);
+        checks.push(gui(host, &config).await);
+        checks.push(trust_file(host, agent));
+    }
+    checks.push(open_terminal(host, &config).await);
+    checks.push(secrets(host, &config).await);
+    checks
+}
+
+fn folder(host: &Host) -> Check {
+    const NAME: &str = "folder";
+    let shown = host.display(&host.pao_home);
+    match host.pao_home.metadata() {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Check::ok(NAME, format!("{shown} (not made yet)")),
+        Err(e) => Check::failed(NAME, format!("{shown} cannot be read: {e}"), format!("make {shown} yours")),
+        Ok(meta) if !meta.is_dir() => {
+            Check::failed(NAME, format!("{shown} is not a folder"), format!("move {shown} out of the way"))
+        }
+        Ok(meta) if meta.mode() & 0o077 != 0 => Check::warning(
+            NAME,
+            format!("{shown} is open to others (mode {:o})", meta.mode() & 0o777),
+            format!("chmod 700 {shown}"),
+        ),
+        Ok(_) => match tempfile::Builder::new().prefix(".pao-").tempfile_in(&host.pao_home) {
+            Ok(_) => Check::ok(NAME, shown),
+            Err(e) => Check::failed(
+                NAME,
+                format!("{shown} cannot be written: {e}"),
+                format!("make {shown} writable"),
+            ),
+        },
+    }
+}
+
+async fn registry(host: &Host) -> Check {
+    const NAME: &str = "registry";
+    let path = host.registry_file();
+    let shown = host.display(&path);
+    if !path.exists() {
+        return Check::ok(NAME, format!("{shown} (none yet)"));
+    }
+    let agents = match Registry::open(&path).await {
+        Ok(registry) => {
+            let agents = registry.agents().await;
+            registry.close().await;
+            agents
+        }
+        Err(error) => Err(error),
+    };
+    match agents {
+        Ok(agents) => Check::ok(NAME, format!("{shown}, {} agents", agents.len())),
+        Err(RegistryError::Database(error)) => Check::failed(
+            NAME,
+            format!("{shown} cannot be used: {error}"),
+            format!("move {shown} out of the way; a new one is made"),
+        ),
+        Err(error) => Check::error(NAME, error),
+    }
+}
+
+async fn program(host: &Host, agent: &HostAgent, config: &Config) -> Check {
+    const NAME: &str = "agent";
+    let Some(found) = login::find(host, &config.agent.command).await else {
+        return Check::failed(
+            NAME,
+            format!("{} is not installed: no {} was found", agent.display, config.agent.command),
+            "install it, or name it: pao config set agent.command /path/to/it",
+        );
+    };
+    let shown = host.display(&found.path);
+    let asked = Run::new(&found.path).arg("--version").env("PATH", &found.child_path).output().await;
+    match asked {
+        Ok(outcome) if outcome.success() => {
+            let said = outcome.text();
+            let version = said.lines().next().unwrap_or_default().trim().to_string();
+            Check::ok(NAME, format!("{} {version} at {shown}", agent.display))
+        }
+        Ok(outcome) => {
+            let said = outcome.error_text();
+            let said = said.lines().next().unwrap_or("it says nothing");
+            Check::failed(NAME, format!("{shown} does not run: {said}"), format!("run {shown} --version"))
+        }
+        Err(error) => Check::failed(NAME, error.to_string(), format!("run {shown} --version")),
+    }
+}
+
+/// The same program as a menu-bar app would find it.
+async fn gui(host: &Host, config: &Config) -> Check {
+    const NAME: &str = "gui launch";
+    let mut bare = host.clone();
+    bare.env.insert("PATH".into(), GUI_PATH.into());
+    match login::find(&bare, &config.agent.command).await {
+        Some(found) => {
+            let how = match found.how {
+                How::Path => "it is named by its path",
+                How::Caller => "in the system's own folders",
+                How::Login => "by the login shell's PATH",
+                How::Known => "in a usual folder",
+            };
+            Check::ok(NAME, format!("{} is found {how}", config.agent.command))
+        }
+        None => Check::warning(
+            NAME,
+            format!("{} is not found when pao is not started from a terminal", config.agent.command),
+            "name it: pao config set agent.command \"$(command -v claude)\"",
+        ),
+    }
+}
+
+fn trust_file(host: &Host, agent: &HostAgent) -> Check {
+    const NAME: &str = "trust file";
+    let path = agent.trust_file(host);
+    let shown = host.display(&path);
+    let unusable = |what: String| {
+        let cure = format!("mend {shown}, or let {} make a new one; pao leaves it alone", agent.display);
+        Check::failed(NAME, what, cure)
+    };
+    match read_json(&path) {
+        Ok(None) => Check::warning(
+            NAME,
+            format!("{shown} does not exist"),
+            format!("start {} once by hand and log in", agent.display),
+        ),
+        Ok(Some(true)) => Check::ok(NAME, shown),
+        Ok(Some(false)) => unusable(format!("{shown} does not hold a JSON object")),
+        Err(e) => unusable(format!("{shown} cannot be read: {e}")),
+    }
+}
+
+/// Whether a file holds a JSON object; `None` where there is no file.
+fn read_json(path: &Path) -> io::Result<Option<bool>> {
+    let Some(bytes) = files::read_if_there(path)? else { return Ok(None) };
+    Ok(Some(serde_json::from_slice::<serde_json::Value>(&bytes).is_ok_and(|value| value.is_object())))
+}
+
+async fn open_terminal(host: &Host, config: &Config) -> Check {
+    const NAME: &str = "terminal";
+    let terminal = match terminal::choose(host, &config.spawn.terminal) {
+        Ok(terminal) => terminal,
+        Err(error) => return Check::error(NAME, error),
+    };
+    if terminal.name() != terminal::tmux::NAME {
+        return Check::ok(NAME, terminal.name());
+    }
+    let said = match host.find_on_path(terminal::tmux::NAME) {
+        Some(tmux) => Run::new(tmux).arg("-V").output().await,
+        None => return Check::ok(NAME, terminal.name()),
+    };
+    match said {
+        Ok(outcome) if outcome.success() => Check::ok(NAME, outcome.text()),
+        Ok(outcome) => Check::failed(NAME, format!("tmux -V: {}", outcome.error_text()), "reinstall tmux"),
+        Err(error) => Check::failed(NAME, error.to_string(), "reinstall tmux"),
+    }
+}
+
+async fn secrets(host: &Host, config: &Config) -> Check {
+    const NAME: &str = "secrets";
+    let store = match SecretStore::new(host, &config.secrets.store) {
+        Ok(store) => store.within(SECRETS_LIMIT),
+        Err(error) => return Check::error(NAME, error),
+    };
+    let wanted = config.sources.values().any(|s| s.kind() != "history" && s.enabled());
+    match store.self_test().await {
+        Ok(()) => Check::ok(NAME, format!("{} keeps a value across processes", store.place())),
+        // Without a store that asks for a password, its absence costs nothing.
+        Err(error) if !wanted => {
+            let error = Error::from(error);
+            Check::warning(NAME, error.message, error.next)
+        }
+        Err(error) => Check::error(NAME, error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn host(home: &Path) -> Host {
+        Host {
+            home: home.into(),
+            pao_home: home.join(".pao"),
+            cwd: home.into(),
+            exe: home.join("pao"),
+            env: BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]),
+            frozen: None,
+        }
+    }
+
+    #[test]
+    fn a_folder_open_to_others_is_a_warning_with_its_cure() {
+        let dir = tempfile::tempdir().unwrap();
+        let host = host(dir.path());
+        assert_eq!(folder(&host).health, Health::Ok);
+        std::fs::create_dir(&host.pao_home).unwrap();
+        std::fs::set_permissions(&host.pao_home, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(folder(&host).cure, "chmod 700 ~/.pao");
+    }
+
+    #[test]
+    fn a_trust_file_that_does_not_parse_is_a_failure() {
+        let dir = tempfile::tempdir().unwrap();
+        let host = host(dir.path());
+        let agent = by_kind("claude-code").unwrap();
+        assert_eq!(trust_file(&host, agent).health, Health::Warning);
+        for (text, health) in
+            [("{}", Health::Ok), ("", Health::Failed), ("[]", Health::Failed), ("{\"a\":1,}", Health::Failed)]
+        {
+            std::fs::write(agent.trust_file(&host), text).unwrap();
+            assert_eq!(trust_file(&host, agent).health, health, "{text:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_registry_of_a_newer_version_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let host = host(dir.path());
+        assert_eq!(registry(&host).await.health, Health::Ok);
+        std::fs::create_dir(&host.pao_home).unwrap();
+        std::fs::write(host.registry_file(), "not a database").unwrap();
+        assert_eq!(registry(&host).await.health, Health::Failed);
+    }
+}
