@@ -1,5 +1,7 @@
 //! What differs on Linux (and on any system that is not macOS).
 
+#![expect(clippy::unused_async, reason = "the same signatures as on macOS, where these wait for programs")]
+
 use std::path::{Path, PathBuf};
 
 use super::Host;

@@ -241,6 +241,12 @@ pub trait Terminal: Send + Sync {
     /// Opens a window that runs the script.
     async fn open(&self, script: &Script) -> Result<Opened, TerminalError>;
 
+    /// The window that runs the script, for when its handle was lost; `None` where this terminal cannot tell.
+    async fn find(&self, script: &Script) -> Result<Option<String>, TerminalError> {
+        let _ = script;
+        Ok(None)
+    }
+
     /// The visible text, lines separated by LF.
     async fn screen(&self, handle: &str) -> Result<String, TerminalError>;
 

@@ -256,6 +256,21 @@ impl Terminal for Tmux {
         Ok(Opened { attach: self.attach(&handle), handle, note })
     }
 
+    async fn find(&self, script: &Script) -> Result<Option<String>, TerminalError> {
+        let format = "#{pane_id}|#{pane_pid}|#{session_name}|#{socket_path}|#{pane_start_command}";
+        let listed = self.run().args(["-L", &self.socket, "list-panes", "-a", "-F", format]).output().await?;
+        let Some(path) = script.path.to_str() else { return Ok(None) };
+        let text = listed.text();
+        let Some(line) = text.lines().find(|line| line.contains(path)) else { return Ok(None) };
+        let fields: Vec<&str> = line.splitn(5, '|').collect();
+        let [pane, pid, session, socket, _] = fields[..] else { return Ok(None) };
+        let Ok(pid) = pid.parse() else { return Ok(None) };
+        let attach = script.path.with_file_name("attach.command");
+        let handle =
+            Handle { socket: socket.into(), pane: pane.into(), pid, session: session.into(), attach };
+        serde_json::to_string(&handle).map(Some).map_err(|e| TerminalError::Handle(e.to_string()))
+    }
+
     async fn screen(&self, handle: &str) -> Result<String, TerminalError> {
         let handle = read(handle)?;
         self.pane(&handle).await?;

@@ -1,0 +1,78 @@
+//! Takes a start back: ends the agent's process and closes the window we opened for it.
+
+use std::time::{Duration, Instant};
+
+use super::{LaunchError, SCRIPT, withdraw};
+use crate::host::Host;
+use crate::host::process::Identity;
+use crate::host::terminal::{Script, TerminalError, choose};
+use crate::registry::Registry;
+use crate::registry::agents::State;
+use crate::registry::change::Change;
+use crate::registry::journal::Entry;
+
+/// How long an agent may take to end in order: its hooks at the end of a session share 1.5 s.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// What became of a terminal we had opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TakenBack {
+    /// The agent was ended and its window closed.
+    Closed,
+    /// The agent was ended where it ran; its window stays, for this reason.
+    LeftOpen(String),
+}
+
+/// Takes back one change of the kind this room makes; `None` for all others.
+pub async fn undo(host: &Host, registry: &Registry, entry: &Entry) -> Result<Option<TakenBack>, LaunchError> {
+    let Change::Terminal { terminal, handle } = &entry.change else { return Ok(None) };
+    // First, so that a window that is just opening finds nothing to start.
+    withdraw(host, &entry.agent)?;
+    let agent = registry.agent(&entry.agent).await?;
+    if let Some(process) = agent.as_ref().and_then(|a| a.process) {
+        end(process).await?;
+    }
+    let taken = match close(host, &entry.agent, terminal, handle).await {
+        Ok(()) => TakenBack::Closed,
+        Err(e @ (TerminalError::LeftOpen { .. } | TerminalError::NotInstalled { .. })) => {
+            TakenBack::LeftOpen(e.to_string())
+        }
+        Err(e) => return Err(e.into()),
+    };
+    if agent.is_some_and(|a| a.state.live()) {
+        registry.set_state(&entry.agent, State::Ended, None, host.now()).await?;
+    }
+    registry.change_undone(entry.id).await?;
+    Ok(Some(taken))
+}
+
+async fn close(host: &Host, id: &str, terminal: &str, handle: &str) -> Result<(), TerminalError> {
+    let terminal = choose(host, terminal)?;
+    if !handle.is_empty() {
+        return terminal.close(handle).await;
+    }
+    // We ended between opening the window and noting where it is.
+    let script = Script { path: host.agent_dir(id).join(SCRIPT), title: String::new() };
+    match terminal.find(&script).await? {
+        Some(handle) => terminal.close(&handle).await,
+        None => Ok(()),
+    }
+}
+
+/// Ends this very process: asks, waits, insists.
+async fn end(process: Identity) -> Result<(), LaunchError> {
+    for insist in [false, true] {
+        let asked = if insist { process.kill() } else { process.terminate() };
+        if let Err(e) = asked {
+            tracing::warn!("process {} could not be signalled: {e}", process.pid);
+        }
+        let since = Instant::now();
+        while since.elapsed() < PATIENCE {
+            if !process.alive() {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(30)).await;
+        }
+    }
+    Err(LaunchError::StillRuns(process.pid))
+}
