@@ -1,6 +1,14 @@
 //! One file per feature; `harness` holds the temporary world they run in.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on should panic"
+)]
+
 mod cli;
 mod config;
 mod harness;
 mod import_rules;
+mod terminal;

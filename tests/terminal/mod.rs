@@ -1,0 +1,258 @@
+//! What every terminal must do, run against real tmux and against a make-believe Terminal.app.
+
+mod app;
+mod tmux;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pao_core::host::Host;
+use pao_core::host::terminal::{Alive, Script, Terminal, TerminalError, choose};
+
+/// A temporary machine with its own tmux socket and its own make-believe Terminal.
+struct Stage {
+    root: tempfile::TempDir,
+    host: Host,
+    socket: String,
+}
+
+impl Stage {
+    fn new() -> Self {
+        Self::at("")
+    }
+
+    /// The same, our folder lying below a folder of that name.
+    fn at(below: &str) -> Self {
+        let root = tempfile::Builder::new().prefix("pao-").tempdir().unwrap();
+        let home = root.path().join(below).join("home");
+        let bin = root.path().join("bin");
+        fs::create_dir_all(&home).unwrap();
+        fs::create_dir_all(&bin).unwrap();
+        fs::create_dir_all(root.path().join("terminal")).unwrap();
+        for fake in ["osascript", "open"] {
+            fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fakes").join(fake), bin.join(fake))
+                .unwrap();
+        }
+        let socket = format!("pao-test-{}", root.path().file_name().unwrap().to_string_lossy());
+        let env = BTreeMap::from([
+            ("PATH".into(), format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()).into()),
+            ("HOME".into(), home.clone().into()),
+            ("PAO_TMUX_SOCKET".into(), socket.clone().into()),
+            ("PAO_CONSENT_LIMIT_MS".into(), "3000".into()),
+        ]);
+        let host = Host {
+            pao_home: home.join(".pao"),
+            cwd: home.clone(),
+            home,
+            exe: PathBuf::from(env!("CARGO_BIN_EXE_pao")),
+            env,
+            frozen: None,
+        };
+        fs::create_dir_all(&host.pao_home).unwrap();
+        Self { root, host, socket }
+    }
+
+    fn terminal(&self, name: &str) -> Arc<dyn Terminal> {
+        choose(&self.host, name).unwrap()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.host.pao_home.join(name)
+    }
+
+    /// A launch script with that body, in a folder of its own.
+    fn script(&self, name: &str, body: &str) -> Script {
+        let folder = self.path(&format!("agents/{name}"));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("launch.command");
+        fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+        Script { path, title: name.to_string() }
+    }
+
+    /// A script that writes each line it is given to the file `NAME.got`.
+    fn listener(&self, name: &str) -> Script {
+        let got = self.path(&format!("{name}.got"));
+        fs::write(&got, "").unwrap();
+        self.script(
+            name,
+            &format!(
+                "stty -echo; echo listening to {name}; while IFS= read -r line; do printf '%s\\n' \"$line\" >> \"{}\"; done",
+                got.display()
+            ),
+        )
+    }
+
+    fn got(&self, name: &str) -> String {
+        fs::read_to_string(self.path(&format!("{name}.got"))).unwrap()
+    }
+
+    /// Every file the make-believe Terminal keeps.
+    fn of_terminal(&self, name: &str) -> PathBuf {
+        self.root.path().join("terminal").join(name)
+    }
+}
+
+impl Drop for Stage {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "ends the servers of this very test, whatever happened in it"
+    )]
+    fn drop(&mut self) {
+        for place in [
+            ["-L".into(), self.socket.clone()],
+            ["-S".into(), self.of_terminal("engine").display().to_string()],
+        ] {
+            let _ = std::process::Command::new("tmux").args(place).arg("kill-server").output();
+        }
+    }
+}
+
+/// Waits until something holds, for at most five seconds.
+async fn until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
+    let since = Instant::now();
+    while !holds().await {
+        assert!(since.elapsed() < Duration::from_secs(5), "never happened: {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn until_screen(terminal: &dyn Terminal, handle: &str, text: &str) {
+    until(text, || async { terminal.screen(handle).await.unwrap().contains(text) }).await;
+}
+
+/// Puts a line in and submits it, once, whatever the terminal does by itself.
+async fn send_line(terminal: &dyn Terminal, handle: &str, line: &str) {
+    terminal.paste(handle, line).await.unwrap();
+    if !terminal.capabilities_of(handle).paste_returns {
+        terminal.submit(handle).await.unwrap();
+    }
+}
+
+/// Names that have broken programs of this kind.
+const HOSTILE: &[&str] = &[
+    "My App",
+    "it's",
+    "a\"b",
+    "a\\b",
+    "`touch pwned`",
+    "$(touch pwned)",
+    "; touch pwned",
+    "#(touch pwned)",
+    "a\ntouch pwned",
+    "Library/Mobile Documents/com~apple~CloudDocs",
+    "支付对账",
+    "#{pane_id}",
+    "%1",
+    "-t",
+    "a!b",
+];
+
+async fn what_it_opens_runs_and_can_be_read_and_closed(stage: &Stage, name: &str) {
+    let terminal = stage.terminal(name);
+    let opened = terminal.open(&stage.script("api", "echo hello from here; exec sleep 60")).await.unwrap();
+    until_screen(&*terminal, &opened.handle, "hello from here").await;
+    assert_eq!(terminal.alive(&opened.handle).await.unwrap(), Alive::Yes);
+    let other = terminal.open(&stage.script("api-web", "echo second window; exit 3")).await.unwrap();
+    until("the second ends", || async { terminal.alive(&other.handle).await.unwrap() == Alive::No }).await;
+    // Its last words can still be quoted.
+    assert!(terminal.screen(&other.handle).await.unwrap().contains("second window"));
+    assert!(terminal.screen(&opened.handle).await.unwrap().contains("hello from here"));
+    terminal.close(&other.handle).await.unwrap();
+    terminal.close(&other.handle).await.unwrap();
+    assert_eq!(terminal.alive(&opened.handle).await.unwrap(), Alive::Yes);
+}
+
+async fn text_arrives_as_it_is_and_at_the_right_window(stage: &Stage, name: &str) {
+    let terminal = stage.terminal(name);
+    let one = terminal.open(&stage.listener("app")).await.unwrap();
+    let two = terminal.open(&stage.listener("app-web")).await.unwrap();
+    until_screen(&*terminal, &one.handle, "listening to app").await;
+    until_screen(&*terminal, &two.handle, "listening to app-web").await;
+    let lines = [
+        "Enter",
+        "C-c",
+        "Escape",
+        "-t x",
+        "--",
+        "ends in ;",
+        "\\",
+        "it's \"quoted\"",
+        "$(touch pwned) `touch pwned`",
+        "#{pane_id} #(touch pwned)",
+        "  leading and trailing  ",
+        "支付对账 🦀 表示崩れ",
+        "%0",
+        "a!b",
+    ];
+    for line in lines {
+        send_line(&*terminal, &one.handle, line).await;
+    }
+    send_line(&*terminal, &two.handle, "for the second").await;
+    let want = lines.join("\n") + "\n";
+    until("all lines arrive", || async { stage.got("app").len() >= want.len() }).await;
+    assert_eq!(stage.got("app"), want);
+    until("the second has its line", || async { !stage.got("app-web").is_empty() }).await;
+    assert_eq!(stage.got("app-web"), "for the second\n");
+    nothing_was_executed(stage);
+}
+
+async fn text_that_is_no_text_is_refused_before_anything_is_typed(stage: &Stage, name: &str) {
+    let terminal = stage.terminal(name);
+    let opened = terminal.open(&stage.listener("app")).await.unwrap();
+    until_screen(&*terminal, &opened.handle, "listening").await;
+    for text in ["", "\0", "a\u{1b}[201~b", "\u{3}", "a\rb"] {
+        assert!(
+            matches!(terminal.paste(&opened.handle, text).await, Err(TerminalError::Text(_))),
+            "{text:?}"
+        );
+    }
+    send_line(&*terminal, &opened.handle, "after").await;
+    until("the line arrives", || async { !stage.got("app").is_empty() }).await;
+    assert_eq!(stage.got("app"), "after\n");
+}
+
+async fn a_window_that_is_gone_is_said_to_be_gone(stage: &Stage, name: &str) {
+    let terminal = stage.terminal(name);
+    let opened = terminal.open(&stage.script("api", "exit 0")).await.unwrap();
+    until("it ends", || async { terminal.alive(&opened.handle).await.unwrap() == Alive::No }).await;
+    assert!(
+        matches!(terminal.paste(&opened.handle, "x").await, Err(TerminalError::Gone { .. })),
+        "typed into an ended one"
+    );
+    terminal.close(&opened.handle).await.unwrap();
+    assert_eq!(terminal.alive(&opened.handle).await.unwrap(), Alive::No);
+    assert!(matches!(terminal.screen(&opened.handle).await, Err(TerminalError::Gone { .. })));
+    assert!(matches!(terminal.submit(&opened.handle).await, Err(TerminalError::Gone { .. })));
+    assert!(matches!(terminal.screen("nonsense").await, Err(TerminalError::Handle(_))));
+}
+
+async fn names_are_never_executed(name: &str) {
+    for hostile in HOSTILE {
+        let stage = Stage::at(hostile);
+        let terminal = stage.terminal(name);
+        let ran = stage.path("ran");
+        let mut script = stage.script("api", "touch \"$0.ran\"; exec sleep 60");
+        script.title = (*hostile).to_string();
+        let opened = terminal.open(&script).await.unwrap();
+        let mark = PathBuf::from(format!("{}.ran", script.path.display()));
+        until(&format!("{hostile:?} runs"), || async { mark.exists() }).await;
+        assert!(!ran.exists());
+        if terminal.capabilities_of(&opened.handle).read {
+            assert!(terminal.screen(&opened.handle).await.is_ok(), "{hostile:?}");
+        }
+        nothing_was_executed(&stage);
+    }
+}
+
+/// None of the hostile texts had its way anywhere it could have been executed.
+fn nothing_was_executed(stage: &Stage) {
+    let places = [Path::new("/"), stage.root.path(), &stage.host.home, &stage.host.pao_home, Path::new(".")];
+    for place in places {
+        assert!(!place.join("pwned").exists(), "executed in {}", place.display());
+    }
+}
