@@ -125,7 +125,7 @@ async fn in_project(wanted: &Wanted<'_>, open: &[Entry]) -> Result<Vec<Step>, De
     }
     writable(folder)?;
     not_tracked(wanted, &files).await?;
-    steps.extend(excludes(wanted.project, files.iter().map(|(path, _)| path.as_path()))?);
+    steps.extend(excludes(wanted.project, open, files.iter().map(|(path, _)| path.as_path()))?);
     let mut files = files.into_iter().map(|(path, bytes)| Step::File { path, bytes });
     steps.extend(files.next());
     steps.extend(reference);
@@ -247,11 +247,20 @@ async fn not_tracked(wanted: &Wanted<'_>, files: &[(PathBuf, Vec<u8>)]) -> Resul
     }
 }
 
-fn excludes<'a>(project: &Project, paths: impl Iterator<Item = &'a Path>) -> Result<Vec<Step>, DeliverError> {
+fn excludes<'a>(
+    project: &Project,
+    open: &[Entry],
+    paths: impl Iterator<Item = &'a Path>,
+) -> Result<Vec<Step>, DeliverError> {
     let (Some(top), Some(common)) = (&project.worktree, &project.common_dir) else { return Ok(Vec::new()) };
     let info = common.join("info");
     let file = info.join("exclude");
-    let mut steps = vec![Step::Folder { path: info.clone() }];
+    let mut steps = Vec::new();
+    // One that another agent's delivery made is noted for this agent too, so that the last of them removes it.
+    let shared = |e: &Entry| matches!(&e.change, Change::Folder { path } if *path == info);
+    if !info.is_dir() || open.iter().any(shared) {
+        steps.push(Step::Folder { path: info.clone() });
+    }
     for path in paths {
         let line = exclude::pattern(top, path).ok_or_else(|| DeliverError::Unnameable(path.to_path_buf()))?;
         steps.push(Step::Exclude { path: file.clone(), line });

@@ -404,3 +404,44 @@ async fn only_an_agents_own_folder_is_ever_removed_with_its_contents() {
     assert!(world.undo_all("a1").await.iter().all(|u| matches!(u, Undone::Kept(_))));
     assert!(world.top.exists() && world.host.registry_file().exists());
 }
+
+/// Lets a future run until it has been looked at `polls` times, then drops it, as Ctrl-C does.
+async fn stopped_after<T>(polls: u32, work: impl Future<Output = T>) -> Option<T> {
+    let mut work = Box::pin(work);
+    let mut left = polls;
+    std::future::poll_fn(move |context| {
+        if left == 0 {
+            return std::task::Poll::Ready(None);
+        }
+        left -= 1;
+        work.as_mut().poll(context).map(Some)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn stopped_anywhere_it_leaves_only_what_undo_takes_back() {
+    let world = World::repository().await;
+    fs::remove_dir_all(world.top.join(".git/info")).unwrap();
+    fs::write(world.top.join("CLAUDE.md"), "mine").unwrap();
+    let before = world.tree();
+    for reads in [CLAUDE_CODE.reads, IMPORTS] {
+        let plan = world.plan_at("a1", &world.top, Way::Files, reads).await.unwrap();
+        let mut polls = 0;
+        loop {
+            polls += 1;
+            let done = stopped_after(polls, apply(&world.host, &world.registry, &plan, "a1", noon())).await;
+            for (path, bytes) in world.tree() {
+                let whole = bytes.is_none_or(|b| path.starts_with(world.top.join(".git")) || !b.is_empty());
+                assert!(whole && path.extension().is_none_or(|e| e != "tmp"), "{}", path.display());
+            }
+            world.undo_all("a1").await;
+            assert_eq!(world.tree(), before, "after {polls} looks");
+            assert!(world.registry.open_changes(None).await.unwrap().is_empty());
+            if done.is_some() {
+                break;
+            }
+        }
+        assert!(polls > 8, "it was never stopped between its steps");
+    }
+}

@@ -1,0 +1,229 @@
+//! What can be seen of an agent that starts: its hooks' events, its own files, its process, its window.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::machine::Seen;
+use crate::agent::HostAgent;
+use crate::agent::screen::Screen;
+use crate::hook;
+use crate::host::Host;
+use crate::host::process::Identity;
+use crate::host::terminal::{Alive, Terminal};
+use crate::registry::{Registry, RegistryError};
+use crate::spawn::passed::Launched;
+
+/// Longest piece of a state file or transcript that is read, in bytes.
+const PIECE: u64 = 1 << 20;
+/// Shortest time between two looks at the screen; each starts a process.
+const SCREEN_EVERY: Duration = Duration::from_millis(100);
+/// Time between two looks at whether it still runs.
+const ALIVE_EVERY: Duration = Duration::from_millis(200);
+/// Lines quoted of a screen that was the last.
+const LAST_LINES: usize = 12;
+
+/// Looks at one starting agent again and again.
+pub(super) struct Watch<'a> {
+    host: &'a Host,
+    registry: &'a Registry,
+    terminal: &'a dyn Terminal,
+    agent: &'a HostAgent,
+    launched: &'a Launched,
+    transcript: Option<PathBuf>,
+    prompt: Option<String>,
+    readable: bool,
+    events_after: i64,
+    process: Option<Identity>,
+    screen_due: Duration,
+    alive_due: Duration,
+    gone_before: bool,
+    last_screen: String,
+    session: Option<String>,
+    briefed: bool,
+    seen: Seen,
+}
+
+impl<'a> Watch<'a> {
+    pub(super) fn new(
+        host: &'a Host,
+        registry: &'a Registry,
+        terminal: &'a dyn Terminal,
+        agent: &'a HostAgent,
+        launched: &'a Launched,
+        folder: &Path,
+        prompt: Option<&str>,
+    ) -> Self {
+        let transcripts = agent.transcripts_dir(host);
+        let file = format!("{}.jsonl", launched.session);
+        Self {
+            host,
+            registry,
+            terminal,
+            agent,
+            launched,
+            transcript: agent.transcript_folder(folder).map(|name| transcripts.join(name).join(file)),
+            prompt: prompt.map(hook::fingerprint),
+            readable: terminal.capabilities_of(&launched.handle).read,
+            events_after: 0,
+            process: None,
+            screen_due: Duration::ZERO,
+            alive_due: Duration::ZERO,
+            gone_before: false,
+            last_screen: String::new(),
+            session: None,
+            briefed: false,
+            seen: Seen::default(),
+        }
+    }
+
+    /// Conversation id as the hooks tell it.
+    pub(super) fn session(&self) -> Option<String> {
+        self.session.clone()
+    }
+
+    /// Whether our hook handed the briefing over.
+    pub(super) fn briefed(&self) -> bool {
+        self.briefed
+    }
+
+    /// Whether hooks report.
+    pub(super) fn hooked(&self) -> bool {
+        self.seen.session_started
+    }
+
+    /// Notes whether the last action could be done.
+    pub(super) fn did(&mut self, well: bool) {
+        self.seen.failed_to_act = !well;
+    }
+
+    /// What is to be seen at `now`, which is the time since the start.
+    pub(super) async fn look(&mut self, now: Duration) -> Result<Seen, RegistryError> {
+        self.hooks().await?;
+        if self.process.is_none() {
+            let row = self.registry.agent(&self.launched.agent).await?;
+            self.process = row.and_then(|row| row.process);
+        }
+        self.own_files();
+        self.seen.screen = None;
+        if self.readable && now >= self.screen_due {
+            self.screen(now).await;
+        }
+        if now >= self.alive_due {
+            self.alive_due = now + ALIVE_EVERY;
+            self.alive().await;
+        }
+        Ok(self.seen.clone())
+    }
+
+    async fn hooks(&mut self) -> Result<(), RegistryError> {
+        for (id, event) in self.registry.events_after(&self.launched.agent, self.events_after).await? {
+            self.events_after = id;
+            self.briefed |= hook::briefed(&event);
+            if event.event == "SessionStart" {
+                self.seen.session_started = true;
+                self.session.clone_from(&event.session);
+            }
+            let submitted = hook::prompt_fingerprint(&event);
+            self.seen.submitted |= submitted.is_some() && submitted == self.prompt;
+        }
+        Ok(())
+    }
+
+    /// The agent's own state file and transcript. The state file may be one that a killed process of the same
+    /// number left behind, so it must name our conversation.
+    fn own_files(&mut self) {
+        let Some(process) = self.process else { return };
+        let path = self.agent.sessions_dir(self.host).join(format!("{}.json", process.pid));
+        let state = piece(&path).and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+        let text = |key: &str| state.as_ref().and_then(|state| state.get(key)).and_then(Value::as_str);
+        let ours = text("sessionId") == Some(self.launched.session.as_str());
+        self.seen.file_busy = ours && text("status") == Some("busy");
+        self.seen.file_waits = (ours && text("status") == Some("waiting")).then(|| {
+            text("waitingFor").unwrap_or("an answer").chars().filter(|c| !c.is_control()).take(200).collect()
+        });
+        if self.seen.session_started {
+            // The hook will tell of the prompt as well, and earlier.
+            return;
+        }
+        let (Some(path), Some(prompt)) = (&self.transcript, &self.prompt) else { return };
+        if let Some(bytes) = piece(path) {
+            self.seen.in_transcript |= holds_prompt(&bytes, prompt);
+        }
+    }
+
+    async fn screen(&mut self, now: Duration) {
+        let asked = Instant::now();
+        match self.terminal.screen(&self.launched.handle).await {
+            Ok(text) => {
+                self.seen.screen = Some(self.agent.screens.classify(&text));
+                if !text.trim().is_empty() {
+                    self.last_screen = text;
+                }
+            }
+            // Whether it is gone is asked separately; one failed look proves nothing.
+            Err(_) => self.seen.screen = None,
+        }
+        // A terminal that is slow to answer is asked less often.
+        self.screen_due = now + SCREEN_EVERY.max(asked.elapsed() * 3);
+    }
+
+    /// Gone only when seen so twice: between the launch script and the agent there is a moment without either.
+    async fn alive(&mut self) {
+        let process = self.process.is_none_or(Identity::alive);
+        let gone = match self.terminal.alive(&self.launched.handle).await {
+            Ok(Alive::No) => true,
+            Ok(Alive::Yes) => !process,
+            Ok(Alive::Unknown) | Err(_) => self.process.is_some() && !process,
+        };
+        let over = matches!(self.seen.screen, Some(Screen::Ended(_))) && !process;
+        self.seen.gone = (gone && self.gone_before) || over;
+        self.gone_before = gone;
+    }
+
+    /// The last lines of the screen that say something.
+    pub(super) async fn last_lines(&mut self) -> String {
+        if self.readable
+            && let Ok(text) = self.terminal.screen(&self.launched.handle).await
+            && !text.trim().is_empty()
+        {
+            self.last_screen = text;
+        }
+        let lines: Vec<String> = self
+            .last_screen
+            .lines()
+            .map(|line| line.trim_end().chars().filter(|c| !c.is_control()).collect())
+            .filter(|line: &String| !line.is_empty())
+            .collect();
+        lines[lines.len().saturating_sub(LAST_LINES)..].join("\n")
+    }
+}
+
+/// The beginning of a file, where there is one.
+fn piece(path: &Path) -> Option<Vec<u8>> {
+    let file = std::fs::File::open(path).ok()?;
+    let mut bytes = Vec::new();
+    file.take(PIECE).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// Whether a transcript has a line of the user's with that prompt.
+fn holds_prompt(transcript: &[u8], fingerprint: &str) -> bool {
+    transcript.split(|byte| *byte == b'\n').any(|line| {
+        let Ok(record) = serde_json::from_slice::<Value>(line) else { return false };
+        if record["type"] != "user" {
+            return false;
+        }
+        let content = &record["message"]["content"];
+        let texts = content.as_str().into_iter().chain(
+            content
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|part| part.get("text").and_then(Value::as_str)),
+        );
+        texts.into_iter().any(|text| hook::fingerprint(text) == fingerprint)
+    })
+}
