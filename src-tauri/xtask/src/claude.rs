@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::json;
+
 use crate::fault::{Context, Fault};
 use crate::machine::Machine;
 use crate::pins::{CLAUDE_NEW, CLAUDE_PACKAGE};
@@ -27,7 +29,9 @@ pub fn plan(machine: &Machine, plan: &mut Plan) {
     } else if machine.writable_npm_prefix().is_some() {
         Npm::Global
     } else {
-        Npm::Prefix(machine.home.join(".local"))
+        let settings = machine.find("npm").and_then(|npm| read(npm, &["config", "get", "globalconfig"]));
+        let settings = settings.map(PathBuf::from).filter(|file| file.exists());
+        Npm::Prefix { prefix: machine.home.join(".local"), settings }
     };
     plan.claude(CLAUDE_NEW, &npm);
 }
@@ -63,13 +67,14 @@ pub fn pinned(machine: &Machine, version: &str) -> Result<PathBuf, Fault> {
     }
     say(format!("Claude Code {version} for the tests, into {}", folder.display()));
     fs::create_dir_all(&folder).doing(format!("making {}", folder.display()))?;
-    fs::write(folder.join("package.json"), "{\"private\": true}\n").doing("writing package.json")?;
+    // In a project npm takes the permission to run an install script from here only.
+    let package = json!({"private": true, "allowScripts": {CLAUDE_PACKAGE: true}});
+    fs::write(folder.join("package.json"), package.to_string()).doing("writing package.json")?;
     let npm = machine.find("npm").ok_or_else(|| {
         Fault::environment("there is no npm", "install Node.js 22 or newer from https://nodejs.org")
     })?;
     run(Command::new(npm)
         .args(["install", "--no-audit", "--no-fund"])
-        .arg(format!("--allow-scripts={CLAUDE_PACKAGE}"))
         .arg(format!("{CLAUDE_PACKAGE}@{version}"))
         .current_dir(&folder))?;
     let package = folder.join("node_modules").join(CLAUDE_PACKAGE);

@@ -136,8 +136,9 @@ pub struct Plan {
 pub enum Npm {
     /// npm's own prefix is writable.
     Global,
-    /// Into this prefix instead.
-    Prefix(PathBuf),
+    /// Into this prefix instead, but with the global settings of npm's own prefix, which another prefix loses: a
+    /// company's certificates may stand there.
+    Prefix { prefix: PathBuf, settings: Option<PathBuf> },
     /// There is no npm.
     Missing,
 }
@@ -197,7 +198,10 @@ impl Plan {
         let mut install = vec!["npm".to_owned(), "install".to_owned(), "--global".to_owned()];
         match npm {
             Npm::Global => {}
-            Npm::Prefix(prefix) => install.extend(["--prefix".to_owned(), prefix.display().to_string()]),
+            Npm::Prefix { prefix, settings } => {
+                install.extend(["--prefix".to_owned(), prefix.display().to_string()]);
+                install.extend(settings.iter().map(|file| format!("--globalconfig={}", file.display())));
+            }
             Npm::Missing => {
                 self.by_hand.push(format!(
                     "install Claude Code: get Node.js 22 or newer from https://nodejs.org, then `npm install -g \
@@ -381,13 +385,14 @@ mod tests {
     fn claude_code_goes_where_the_user_may_write() {
         let mut plan = Plan::default();
         plan.claude("1.2.3", &Npm::Global);
-        plan.claude("1.2.3", &Npm::Prefix("/home/u/.local".into()));
+        let own = Npm::Prefix { prefix: "/home/u/.local".into(), settings: Some("/usr/etc/npmrc".into()) };
+        plan.claude("1.2.3", &own);
         let allow = "--allow-scripts=@anthropic-ai/claude-code @anthropic-ai/claude-code@1.2.3";
         assert_eq!(
             commands(&plan),
             [
                 format!("npm install --global {allow}"),
-                format!("npm install --global --prefix /home/u/.local {allow}")
+                format!("npm install --global --prefix /home/u/.local --globalconfig=/usr/etc/npmrc {allow}")
             ]
         );
     }

@@ -92,9 +92,7 @@ fn worker(machine: &Machine) -> Result<(), Fault> {
     if installed.is_some_and(|installed| installed >= wanted) {
         return Ok(());
     }
-    // workerd's program is put in place by install scripts, which npm 11 skips unless they are allowed.
-    let scripts = "--allow-scripts=workerd,esbuild,sharp";
-    run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", scripts]).current_dir(folder))
+    run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(folder))
 }
 
 fn timed(name: &'static str, check: impl FnOnce() -> Outcome) -> Line {

@@ -126,8 +126,9 @@ fn an_oversize_line_is_counted_and_never_held() {
             Ok(n)
         }
     }
-    let (head, tail) = (format!("{}\n", user("one")), format!("\n{}\n", user("two")));
-    let input = Cursor::new(head.into_bytes()).chain(Zeros(60 << 20)).chain(Cursor::new(tail.into_bytes()));
+    let (before, after) = (format!("{}\n", user("one")), format!("\n{}\n", user("two")));
+    let input =
+        Cursor::new(before.into_bytes()).chain(Zeros(60 << 20)).chain(Cursor::new(after.into_bytes()));
     let mut reader = Reader::new(input, 0);
     let mut texts = Vec::new();
     let mut held = 0;
@@ -196,7 +197,7 @@ proptest! {
 
     #[test]
     fn reading_in_two_parts_yields_the_same_as_in_one(texts in prop::collection::vec("\\PC{1,40}", 1..6), at in 0.0..1.0_f64) {
-        let file: String = texts.iter().map(|text| format!("{}\n", user(text))).collect();
+        let file: String = texts.iter().flat_map(|text| [user(text), "\n".into()]).collect();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a place in a small file")]
         let cut = (file.len() as f64 * at) as usize;
         let (mut entries, offset, _) = read(&file.as_bytes()[..cut]);

@@ -1,0 +1,248 @@
+//! Host agents' transcripts on this disk, as a source: an index is asked, and says how far it reaches.
+//!
+//! An answer never waits for the index to be brought up to date; that is [`refresh`], called by a process of its
+//! own. Only where there is no index at all, the newest transcripts are read inside the deadline, this project's
+//! first, so that the first agent on a machine already knows something.
+
+mod book;
+mod excerpt;
+mod files;
+mod ingest;
+
+use std::path::Path;
+use std::time::Instant;
+
+use chrono::DateTime;
+use pao_recall::{Hit, Index, Kind, Query};
+use tokio_util::sync::CancellationToken;
+
+use super::{Answer, Limits, Question, Snippet, Source, SourceError, Speaker};
+use crate::config::HistoryConfig;
+use crate::host::Host;
+use book::Book;
+use files::{Found, folders, transcripts};
+pub use ingest::{IngestError, IngestReport, Progress, refresh};
+
+/// Share of the deadline that a first index may take for reading; committing and searching need the rest.
+const FIRST_READING: f64 = 0.45;
+/// Text underway while a first index is built, so that its commit is short.
+const FIRST_UNDERWAY: u64 = 1 << 20;
+/// Share of a question's information below which a hit is a coincidence.
+const FLOOR: f32 = 0.12;
+/// How much messages of the folder's own project are preferred.
+const PREFERENCE: f32 = 1.4;
+
+/// Transcripts on this disk.
+pub struct HistorySource {
+    name: String,
+    host: Host,
+    config: HistoryConfig,
+}
+
+/// The source called `name` in the configuration. Opens nothing yet.
+pub fn open(name: &str, config: &HistoryConfig, host: &Host) -> HistorySource {
+    HistorySource { name: name.to_owned(), host: host.clone(), config: config.clone() }
+}
+
+/// What the history holds, without asking it anything.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct State {
+    /// Messages indexed.
+    pub messages: u64,
+    /// When the newest of them was said.
+    pub newest: Option<DateTime<chrono::Utc>>,
+    /// Size of the index in bytes.
+    pub bytes: u64,
+    /// Transcripts on disk.
+    pub files: usize,
+    /// Those that are not indexed, or not to their end.
+    pub pending: usize,
+}
+
+/// What the history holds. An index that does not exist holds nothing.
+pub fn state(host: &Host, config: &HistoryConfig) -> Result<State, IngestError> {
+    let found = transcripts(&folders(host, config));
+    match Index::open(&host.history_dir()) {
+        Ok(index) => Ok(state_of(&index, &found)?),
+        Err(pao_recall::Error::Absent | pao_recall::Error::Outdated(_)) => {
+            Ok(State { files: found.len(), pending: found.len(), ..State::default() })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether [`refresh`] would find something to do. Looks at names, sizes and times only.
+pub fn is_stale(host: &Host, config: &HistoryConfig) -> bool {
+    state(host, config).map_or(true, |state| state.pending > 0)
+}
+
+fn state_of(index: &Index, found: &[Found]) -> Result<State, pao_recall::Error> {
+    let book = Book::of(index)?;
+    let reach = index.reach()?;
+    Ok(State {
+        messages: reach.messages,
+        newest: DateTime::from_timestamp_millis(reach.newest).filter(|_| reach.newest > 0),
+        bytes: reach.bytes,
+        files: found.len(),
+        pending: found.iter().filter(|file| !book.is_current(file)).count(),
+    })
+}
+
+#[async_trait::async_trait]
+impl Source for HistorySource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn describe(&self) -> String {
+        let folders: Vec<String> =
+            folders(&self.host, &self.config).iter().map(|folder| self.host.display(folder)).collect();
+        format!("history: transcripts under {}", folders.join(", "))
+    }
+
+    async fn recall(&self, question: &Question, limits: Limits) -> Result<Answer, SourceError> {
+        let asking = Asking {
+            name: self.name.clone(),
+            host: self.host.clone(),
+            config: self.config.clone(),
+            question: question.clone(),
+            limits,
+            started: Instant::now(),
+        };
+        let cancel = CancellationToken::new();
+        // Whoever stops waiting also stops the reading.
+        let stop = cancel.clone().drop_guard();
+        let work = tokio::task::spawn_blocking(move || asking.answer(&cancel));
+        let answer = tokio::time::timeout(limits.deadline, work).await;
+        drop(stop);
+        match answer {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => Err(damaged()),
+            Err(_) => Err(SourceError::TimedOut(limits.deadline)),
+        }
+    }
+
+    async fn check(&self, _limits: Limits) -> Result<String, SourceError> {
+        let (host, config) = (self.host.clone(), self.config.clone());
+        let state =
+            tokio::task::spawn_blocking(move || state(&host, &config)).await.map_err(|_| damaged())?;
+        let state = state.map_err(|error| SourceError::Unreachable(error.to_string()))?;
+        Ok(match state {
+            State { files: 0, messages: 0, .. } => "no transcripts yet".to_owned(),
+            State { messages: 0, files, .. } => format!("{files} transcripts, none indexed yet"),
+            State { messages, .. } => format!("{messages} messages, {}", reach(&state)),
+        })
+    }
+}
+
+struct Asking {
+    name: String,
+    host: Host,
+    config: HistoryConfig,
+    question: Question,
+    limits: Limits,
+    started: Instant,
+}
+
+impl Asking {
+    fn answer(&self, cancel: &CancellationToken) -> Result<Answer, SourceError> {
+        let found = transcripts(&folders(&self.host, &self.config));
+        let dir = self.host.history_dir();
+        let index = match Index::open(&dir) {
+            Ok(index) if index.payload().map_err(refused)?.is_some() => index,
+            Ok(_) | Err(pao_recall::Error::Absent) => {
+                if found.is_empty() {
+                    return Ok(Answer {
+                        snippets: Vec::new(),
+                        note: Some("no transcripts on this machine yet".into()),
+                    });
+                }
+                self.first_index(found.clone(), cancel)?;
+                Index::open(&dir).map_err(refused)?
+            }
+            Err(error) => return Err(refused(error)),
+        };
+        let query = Query {
+            text: &self.question.text,
+            project: Some(&self.question.project),
+            preference: PREFERENCE,
+            limit: self.limits.snippets,
+        };
+        let hits = index.search(&query).map_err(refused)?;
+        let snippets =
+            hits.into_iter().filter(|hit| hit.coverage >= FLOOR).map(|hit| self.snippet(hit)).collect();
+        let note = state_of(&index, &found).ok().map(|state| reach(&state));
+        Ok(Answer { snippets, note })
+    }
+
+    fn first_index(&self, mut found: Vec<Found>, cancel: &CancellationToken) -> Result<(), SourceError> {
+        let own = crate::agent::CLAUDE_CODE.transcript_folder(&self.question.folder);
+        let is_own = |file: &Found| {
+            let folder =
+                file.path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+            own.is_some() && folder == own
+        };
+        found.sort_by_key(|file| !is_own(file));
+        let until = self.started + self.limits.deadline.mul_f64(FIRST_READING);
+        let pace =
+            ingest::Pace { until: Some(until), underway: Some(FIRST_UNDERWAY), wait_for_merges: false };
+        match ingest::ingest(&self.host, found, &pace, &mut |_| {}, cancel) {
+            Ok(_) => Ok(()),
+            Err(IngestError::Busy) => {
+                Err(SourceError::Unreachable("the history is being indexed for the first time".into()))
+            }
+            Err(error) => Err(SourceError::Unreachable(error.to_string())),
+        }
+    }
+
+    fn snippet(&self, hit: Hit) -> Snippet {
+        let Hit { message, title, score, .. } = hit;
+        let id = if message.uuid.is_empty() {
+            format!("{}:{}", message.session, message.turn)
+        } else {
+            message.uuid
+        };
+        Snippet {
+            source: self.name.clone(),
+            id,
+            title,
+            text: excerpt::excerpt(&message.text, &self.question.text),
+            at: DateTime::from_timestamp_millis(message.at).filter(|_| message.at > 0),
+            speaker: if message.kind == Kind::User { Speaker::User } else { Speaker::Agent },
+            project: (!message.project.is_empty()).then_some(message.project),
+            session: Some(message.session),
+            score,
+            importance: None,
+        }
+    }
+}
+
+/// "indexed up to 2026-11-30 14:02 UTC, 3 files not yet indexed".
+fn reach(state: &State) -> String {
+    let words = match state.newest {
+        Some(newest) => format!("indexed up to {}", newest.format("%Y-%m-%d %H:%M UTC")),
+        None => "nothing indexed yet".to_owned(),
+    };
+    match state.pending {
+        0 => words,
+        1 => format!("{words}, 1 file not yet indexed"),
+        n => format!("{words}, {n} files not yet indexed"),
+    }
+}
+
+fn refused(error: pao_recall::Error) -> SourceError {
+    match error {
+        pao_recall::Error::Damaged(_) => damaged(),
+        pao_recall::Error::Outdated(_) => {
+            SourceError::Refused("the index has an older form; `pao index` brings it up to date".into())
+        }
+        other => SourceError::Unreachable(other.to_string()),
+    }
+}
+
+fn damaged() -> SourceError {
+    SourceError::BadReply("the index is damaged; `pao index` rebuilds it from the transcripts".into())
+}
+
+#[cfg(test)]
+mod tests;
