@@ -26,21 +26,6 @@ pub struct Config {
     pub secrets: SecretsConfig,
 }
 
-impl Config {
-    /// What is indexed: the folders of all sources of kind `history` together, which share one index.
-    pub fn history(&self) -> HistoryConfig {
-        let mut all = HistoryConfig::default();
-        for source in self.sources.values() {
-            if let SourceConfig::History(one) = source {
-                all.folders.extend(one.folders.iter().cloned());
-            }
-        }
-        all.folders.sort();
-        all.folders.dedup();
-        all
-    }
-}
-
 /// Defaults of `pao spawn`.
 #[derive(Debug, Clone, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]

@@ -15,7 +15,6 @@ use crate::host::process::Run;
 use crate::host::secrets::SecretStore;
 use crate::host::{Host, files, terminal};
 use crate::registry::{Registry, RegistryError};
-use crate::source::history;
 
 /// How a thing is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +100,6 @@ pub async fn examine(host: &Host) -> Vec<Check> {
     }
     checks.push(open_terminal(host, &config).await);
     checks.push(secrets(host, &config).await);
-    checks.push(index(host, &config));
     checks
 }
 
@@ -265,22 +263,6 @@ async fn secrets(host: &Host, config: &Config) -> Check {
             let error = Error::from(error);
             Check::warning(NAME, error.message, error.next)
         }
-        Err(error) => Check::error(NAME, error),
-    }
-}
-
-fn index(host: &Host, config: &Config) -> Check {
-    const NAME: &str = "history";
-    match history::state(host, &config.history()) {
-        Ok(state) if state.pending > 0 => Check::warning(
-            NAME,
-            format!(
-                "{} messages; {} of {} transcripts not read to their end",
-                state.messages, state.pending, state.files
-            ),
-            "pao index",
-        ),
-        Ok(state) => Check::ok(NAME, format!("{} messages of {} transcripts", state.messages, state.files)),
         Err(error) => Check::error(NAME, error),
     }
 }

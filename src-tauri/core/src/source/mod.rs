@@ -4,8 +4,13 @@
 //! across stores (that is the briefing's work) and never writes.
 
 pub mod history;
+mod open;
 pub mod postgres;
+mod stamps;
+mod terms;
 pub mod worker;
+
+pub use self::open::open;
 
 use std::path::PathBuf;
 use std::time::Duration;
