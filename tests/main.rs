@@ -11,4 +11,6 @@ mod cli;
 mod config;
 mod harness;
 mod import_rules;
+mod source_postgres;
+mod source_worker;
 mod terminal;

@@ -7,4 +7,6 @@
     reason = "a world that cannot be set up fails the test"
 )]
 
+pub mod postgres;
+pub mod worker;
 pub mod world;
