@@ -13,4 +13,5 @@ mod harness;
 mod import_rules;
 mod source_postgres;
 mod source_worker;
+mod spawn;
 mod terminal;

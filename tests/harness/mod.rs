@@ -7,6 +7,7 @@
     reason = "a world that cannot be set up fails the test"
 )]
 
+pub mod claude;
 pub mod postgres;
 pub mod worker;
 pub mod world;

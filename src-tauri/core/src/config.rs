@@ -101,6 +101,22 @@ pub enum SourceConfig {
     Worker(WorkerConfig),
 }
 
+impl Config {
+    /// The source that reads transcripts: the enabled one that is configured or, where none is, one named `history`
+    /// with all defaults. `None` where it was switched off.
+    pub fn history(&self) -> Option<(&str, HistoryConfig)> {
+        let configured = self.sources.iter().find_map(|(name, source)| match source {
+            SourceConfig::History(history) => Some((name.as_str(), history)),
+            _ => None,
+        });
+        match configured {
+            Some((_, history)) if history.enabled == Some(false) => None,
+            Some((name, history)) => Some((name, history.clone())),
+            None => Some(("history", HistoryConfig::default())),
+        }
+    }
+}
+
 impl SourceConfig {
     /// Name of its kind, as written in the file.
     pub fn kind(&self) -> &'static str {

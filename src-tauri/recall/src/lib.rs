@@ -4,6 +4,7 @@
 //! knows nothing of host agents, reads no transcript and decides nothing about relevance across stores.
 
 mod document;
+mod last;
 mod layout;
 mod rank;
 mod store;

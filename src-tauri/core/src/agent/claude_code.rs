@@ -31,6 +31,7 @@ pub const CLAUDE_CODE: HostAgent = HostAgent {
         ("SessionEnd", V2_0_76),
     ],
     hook_context_limit: 10_000,
+    skip_setting: "\"skipDangerousModePermissionPrompt\": true in your own settings.json",
     flags: Flags {
         session: "--session-id",
         resume: "--resume",

@@ -42,6 +42,8 @@ pub struct HostAgent {
     /// Longest context a hook may add; more is replaced by a short preview. Counted in UTF-16
     /// code units (see [`HostAgent::context_length`]).
     pub hook_context_limit: usize,
+    /// The user-wide setting that takes away its own warning about running without asking, as a phrase.
+    pub skip_setting: &'static str,
     /// Its command line.
     pub flags: Flags,
     /// Its screens.

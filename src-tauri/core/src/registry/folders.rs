@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use sqlx::Row;
 
 use super::{Registry, RegistryError, stamp, time};
@@ -14,6 +15,30 @@ pub struct Consents {
     pub trust: bool,
     /// Agents may run there without asking for anything.
     pub skip_permissions: bool,
+}
+
+/// The choices of a folder's last spawn. Names as in options and JSON; what was not chosen is absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Choices {
+    /// Terminal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<String>,
+    /// Permission profile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permission: Option<String>,
+    /// Way of delivery.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<String>,
+    /// Token budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<usize>,
+    /// Only these sources.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub only_sources: Vec<String>,
+    /// Not these sources.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_sources: Vec<String>,
 }
 
 impl Registry {
@@ -49,23 +74,27 @@ impl Registry {
         Ok(())
     }
 
-    /// The last choices made for a folder, as the face wrote them.
-    pub async fn choices(&self, folder: &Path) -> Result<Option<String>, RegistryError> {
+    /// The last choices made for a folder. Choices that a later version wrote and this one cannot read count as
+    /// none.
+    pub async fn choices(&self, folder: &Path) -> Result<Choices, RegistryError> {
         let row = sqlx::query("SELECT choices FROM folders WHERE folder = ?")
             .bind(folder.to_string_lossy())
             .fetch_optional(&mut *self.lock().await)
             .await?;
-        Ok(row.map(|r| r.try_get(0)).transpose()?.flatten())
+        let text: Option<String> = row.map(|r| r.try_get(0)).transpose()?.flatten();
+        Ok(text.and_then(|t| serde_json::from_str(&t).ok()).unwrap_or_default())
     }
 
     /// Remembers the choices made for a folder.
-    pub async fn set_choices(&self, folder: &Path, choices: &str) -> Result<(), RegistryError> {
+    pub async fn set_choices(&self, folder: &Path, choices: &Choices) -> Result<(), RegistryError> {
+        let text = serde_json::to_string(choices)
+            .map_err(|e| RegistryError::Unreadable { what: "folders.choices", value: e.to_string() })?;
         sqlx::query(
             "INSERT INTO folders (folder, choices) VALUES (?1, ?2)
              ON CONFLICT (folder) DO UPDATE SET choices = ?2",
         )
         .bind(folder.to_string_lossy())
-        .bind(choices)
+        .bind(text)
         .execute(&mut *self.lock().await)
         .await?;
         Ok(())

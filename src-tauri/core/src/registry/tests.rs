@@ -6,7 +6,7 @@ use sqlx::{ConnectOptions, Row};
 use super::agents::{Agent, State};
 use super::change::Change;
 use super::events::Event;
-use super::folders::Consents;
+use super::folders::{Choices, Consents};
 use super::{Registry, RegistryError};
 use crate::host::process::Identity;
 use crate::spawn::passed::{Permission, Receipt, Way};
@@ -123,12 +123,14 @@ async fn planned_applied_and_undone_changes_are_told_apart_newest_first() {
 async fn consents_choices_and_pauses_are_remembered_per_folder_and_source() {
     let (_dir, registry) = registry().await;
     let folder = PathBuf::from("/code/api");
-    registry.set_choices(&folder, "{}").await.unwrap();
+    let choices = Choices { budget: Some(900), without_sources: vec!["facts".into()], ..Choices::default() };
+    registry.set_choices(&folder, &choices).await.unwrap();
     assert_eq!(registry.consents(&folder).await.unwrap(), Consents::default());
     let yes = Consents { trust: true, skip_permissions: false };
     registry.set_consents(&folder, yes, noon()).await.unwrap();
     assert_eq!(registry.consents(&folder).await.unwrap(), yes);
-    assert_eq!(registry.choices(&folder).await.unwrap().as_deref(), Some("{}"));
+    assert_eq!(registry.choices(&folder).await.unwrap(), choices);
+    assert_eq!(registry.choices(&folder.join("other")).await.unwrap(), Choices::default());
     let until = noon() + TimeDelta::seconds(30);
     registry.pause_source("facts", until).await.unwrap();
     assert_eq!(registry.paused_until("facts", noon()).await.unwrap(), Some(until));

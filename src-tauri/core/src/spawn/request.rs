@@ -127,7 +127,7 @@ pub enum Consent {
 }
 
 /// What the corridor needs of whoever called it.
-pub trait Face {
+pub trait Face: Send + Sync {
     /// Shows progress.
     fn progress(&self, progress: &Progress);
 

@@ -76,6 +76,14 @@ pub fn is_stale(host: &Host, config: &HistoryConfig) -> bool {
     state(host, config).map_or(true, |state| state.pending > 0)
 }
 
+/// What the user last said in a project, as far as it is indexed; shortened to one line. Nothing is not an error.
+pub fn last_session(host: &Host, project: &str) -> Option<String> {
+    let index = Index::open(&host.history_dir()).ok()?;
+    let said = index.last_said(project).ok()??.text;
+    let line: Vec<&str> = said.split_whitespace().take(40).collect();
+    Some(line.join(" "))
+}
+
 fn state_of(index: &Index, found: &[Found]) -> Result<State, pao_recall::Error> {
     let book = Book::of(index)?;
     let reach = index.reach()?;

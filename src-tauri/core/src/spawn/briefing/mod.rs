@@ -15,17 +15,16 @@ mod tokens;
 mod words;
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
-use sha2::{Digest, Sha256};
 
 pub use self::fit::{Fitted, HOOK_LIMIT, fit};
 use self::fuse::Query;
 use self::render::{Detail, Frame, Section};
 use self::similar::Shape;
 pub use self::tokens::estimate as estimate_tokens;
+use crate::host::files;
 use crate::source::{Snippet, Speaker};
 use crate::spawn::passed::{Briefing, Gathered, LeftOut, Line, Topic};
 
@@ -111,6 +110,17 @@ pub fn compose(topic: &Topic, gathered: &Gathered, options: &Options<'_>) -> Bri
     finish(markdown, &candidates, written, &chosen)
 }
 
+/// The briefing with its document as the user has edited it. The lines stay: they say what was considered.
+pub fn edited(briefing: &Briefing, markdown: String) -> Briefing {
+    Briefing {
+        hash: files::sha256(markdown.as_bytes()),
+        tokens: estimate_tokens(&markdown),
+        lines: briefing.lines.clone(),
+        self_warming: briefing.self_warming,
+        markdown,
+    }
+}
+
 fn finish(
     markdown: String,
     candidates: &[Candidate<'_>],
@@ -128,10 +138,7 @@ fn finish(
             Some(line(candidate, std::mem::take(written)))
         })
         .collect();
-    let hash = Sha256::digest(markdown.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    });
+    let hash = files::sha256(markdown.as_bytes());
     Briefing { hash, tokens: estimate_tokens(&markdown), lines, self_warming: chosen.is_empty(), markdown }
 }
 

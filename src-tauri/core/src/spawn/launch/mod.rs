@@ -210,6 +210,15 @@ fn allowed(host: &Host, agent: &HostAgent, spec: &LaunchSpec<'_>, root: bool) ->
     if !spec.agreed.contains(&Agreed::SkipPermissions) {
         return Err(LaunchError::SkipNotAgreed);
     }
+    refused_as_root(host, agent, root)
+}
+
+/// Whether running without asking is possible at all, before anybody is asked to agree to it.
+pub fn skip_possible(host: &Host, agent: &HostAgent) -> Result<(), LaunchError> {
+    refused_as_root(host, agent, process::is_root())
+}
+
+fn refused_as_root(host: &Host, agent: &HostAgent, root: bool) -> Result<(), LaunchError> {
     if root && host.var("IS_SANDBOX") != Some("1") {
         return Err(LaunchError::SkipAsRoot(agent.display));
     }

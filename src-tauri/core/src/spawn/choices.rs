@@ -1,0 +1,93 @@
+//! What was asked, completed: options first, then the folder's last choices, then the configuration.
+
+use super::passed::{Permission, Way};
+use super::request::Request;
+use crate::config::Config;
+use crate::registry::folders::Choices;
+use crate::{Error, Kind};
+
+/// A request with nothing left open.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Settled {
+    pub terminal: String,
+    pub permission: Permission,
+    /// `None` is `auto`.
+    pub way: Option<Way>,
+    pub budget: usize,
+    pub only_sources: Vec<String>,
+    pub without_sources: Vec<String>,
+}
+
+impl Settled {
+    pub(super) fn new(request: &Request, last: &Choices, config: &Config) -> Result<Self, Error> {
+        let spawn = &config.spawn;
+        let permission =
+            match (request.permission, last.permission.as_deref().and_then(Permission::from_name)) {
+                (Some(chosen), _) | (None, Some(chosen)) => chosen,
+                (None, None) => Permission::from_name(&spawn.permission)
+                    .ok_or_else(|| unusable("spawn.permission", &spawn.permission))?,
+            };
+        let way = match (request.way, last.delivery.as_deref()) {
+            (Some(way), _) => Some(way),
+            (None, Some(name)) => Way::from_name(name),
+            (None, None) if spawn.delivery == "auto" => None,
+            (None, None) => Some(
+                Way::from_name(&spawn.delivery).ok_or_else(|| unusable("spawn.delivery", &spawn.delivery))?,
+            ),
+        };
+        let named_sources = !request.only_sources.is_empty() || !request.without_sources.is_empty();
+        let sources =
+            |asked: &[String], last: &[String]| if named_sources { asked.to_vec() } else { last.to_vec() };
+        let settled = Self {
+            terminal: request
+                .terminal
+                .clone()
+                .or_else(|| last.terminal.clone())
+                .unwrap_or_else(|| spawn.terminal.clone()),
+            permission,
+            way,
+            budget: request.budget.or(last.budget).unwrap_or(spawn.budget),
+            only_sources: sources(&request.only_sources, &last.only_sources),
+            without_sources: sources(&request.without_sources, &last.without_sources),
+        };
+        settled.check_sources(request, config)?;
+        Ok(settled)
+    }
+
+    /// A source named on the command line must exist; one remembered from last time may have been removed since.
+    fn check_sources(&self, request: &Request, config: &Config) -> Result<(), Error> {
+        let known = |name: &String| config.sources.contains_key(name) || name == "history";
+        match request.only_sources.iter().chain(&request.without_sources).find(|name| !known(name)) {
+            Some(name) => Err(Error::user(
+                format!("there is no source named {name}"),
+                "see `pao sources` for their names",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn asks(&self, source: &str) -> bool {
+        (self.only_sources.is_empty() || self.only_sources.iter().any(|s| s == source))
+            && !self.without_sources.iter().any(|s| s == source)
+    }
+
+    /// What to remember for next time: what was chosen, not what the configuration said.
+    pub(super) fn choices(&self, request: &Request, last: &Choices) -> Choices {
+        Choices {
+            terminal: request.terminal.clone().or_else(|| last.terminal.clone()),
+            permission: request.permission.map(|p| p.name().to_string()).or_else(|| last.permission.clone()),
+            delivery: request.way.map(|w| w.name().to_string()).or_else(|| last.delivery.clone()),
+            budget: request.budget.or(last.budget),
+            only_sources: self.only_sources.clone(),
+            without_sources: self.without_sources.clone(),
+        }
+    }
+}
+
+fn unusable(key: &str, value: &str) -> Error {
+    Error::new(
+        Kind::Config,
+        format!("the configuration says {key} = \"{value}\", which is not one of its values"),
+        format!("see `pao config show`, then `pao config set {key} …`"),
+    )
+}
