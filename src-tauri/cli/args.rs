@@ -57,6 +57,9 @@ pub enum Verb {
         #[command(subcommand)]
         what: Secret,
     },
+    /// Bring the index of transcripts up to date
+    #[command(after_help = INDEX_EXAMPLES)]
+    Index(Index),
     /// Show and change the configuration
     #[command(after_help = CONFIG_EXAMPLES)]
     Config {

@@ -19,7 +19,7 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Starts watching; `stopping` is said at the first signal.
+    /// Starts watching; `stopping` is said at the first signal, and nothing at all where it is empty.
     pub fn watch(screen: Screen, stopping: &'static str) -> Result<Self, Error> {
         let refused = |e: std::io::Error| Error::internal(format!("signals cannot be watched: {e}"));
         let mut interrupt = signal(SignalKind::interrupt()).map_err(refused)?;

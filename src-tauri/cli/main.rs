@@ -16,6 +16,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 use pao_core::host::{Host, probe};
+use pao_core::registry::Registry;
+use pao_core::spawn::launch;
 use pao_core::{Error, hook};
 use render::Screen;
 
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
     let screen = Screen { json: wants_json(&argv) };
     let done = match argv.get(1).and_then(|verb| verb.to_str()) {
         Some("hook") => return answer_hook(&argv[2..]),
+        Some("run") => become_agent(&argv[2..]),
         Some(probe::VERB) => answer_probe(&argv[2..], screen),
         _ => typed(&argv, screen),
     };
@@ -43,8 +46,7 @@ fn answer_hook(args: &[OsString]) -> ExitCode {
         [flag, agent, ..] if flag == "--agent" => agent.to_str(),
         _ => None,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    if let (Some(agent), Ok(host), Ok(runtime)) = (agent, Host::current(), runtime) {
+    if let (Some(agent), Ok(host), Ok(runtime)) = (agent, Host::current(), single()) {
         let answer = runtime.block_on(hook::answer(&host, agent, std::io::stdin().lock()));
         if let Some(text) = answer.stdout {
             // A reader that went away is the host agent's affair.
@@ -54,13 +56,31 @@ fn answer_hook(args: &[OsString]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// What the launch script ends in: this process becomes the agent. Returns only when that fails.
+fn become_agent(args: &[OsString]) -> Result<u8, Error> {
+    let [id] = args else {
+        return Err(Error::user("pao run is for pao itself", "see `pao --help`"));
+    };
+    let host = Host::current()?;
+    Err(single()?.block_on(async {
+        match Registry::open(&host.registry_file()).await {
+            Ok(registry) => launch::run(&host, &registry, &id.to_string_lossy()).await,
+            Err(error) => error.into(),
+        }
+    }))
+}
+
+/// A runtime of this one thread, for what must be small.
+fn single() -> Result<tokio::runtime::Runtime, Error> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| {
+        Error::environment(format!("no event loop could be started: {e}"), "close some programs")
+    })
+}
+
 /// One small question of our own to a second process; see [`probe`].
 fn answer_probe(args: &[OsString], screen: Screen) -> Result<u8, Error> {
     let host = Host::current()?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| {
-        Error::environment(format!("no event loop could be started: {e}"), "run `pao doctor`")
-    })?;
-    screen.raw(&runtime.block_on(probe::answer(&host, args))?)?;
+    screen.raw(single()?.block_on(probe::answer(&host, args))?)?;
     Ok(0)
 }
 

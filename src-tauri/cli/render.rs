@@ -191,6 +191,35 @@ pub fn took(duration: Duration) -> String {
     }
 }
 
+/// A number with its thousands apart.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A size for people, in powers of 1000.
+pub fn bytes(number: u64) -> String {
+    let (unit, name) = match number {
+        ..1_000 => return format!("{number} B"),
+        1_000..1_000_000 => (1_000, "kB"),
+        1_000_000..1_000_000_000 => (1_000_000, "MB"),
+        _ => (1_000_000_000, "GB"),
+    };
+    let tenths = number * 10 / unit;
+    if tenths < 100 {
+        format!("{}.{} {name}", tenths / 10, tenths % 10)
+    } else {
+        format!("{} {name}", tenths / 10)
+    }
+}
+
 /// `1 memory`, `3 memories`.
 pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
@@ -212,6 +241,13 @@ mod tests {
         table.row(["支付对账".to_string(), "x".to_string()]);
         table.row(["api".to_string(), "y".to_string()]);
         assert_eq!(table.to_string(), "支付对账  x\napi       y\n");
+    }
+
+    #[test]
+    fn numbers_and_sizes_read_well() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        let sizes = [0, 999, 1_000, 9_990, 12_345, 305_000_000, 2_100_000_000].map(bytes);
+        assert_eq!(sizes, ["0 B", "999 B", "1.0 kB", "9.9 kB", "12 kB", "305 MB", "2.1 GB"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod agents;
 mod completions;
 mod config;
 mod doctor;
+mod index;
 mod secret;
 mod sources;
 
@@ -19,6 +20,7 @@ pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {
         Verb::Agents(what) => agents::run(&host, screen, what).await,
         Verb::Sources { what } => sources::run(&host, screen, what).await,
         Verb::Secret { what } => secret::run(&host, screen, what).await,
+        Verb::Index(what) => index::run(host, screen, what).await,
         Verb::Doctor => doctor::run(&host, screen).await,
         Verb::Config { what } => config::run(&host, screen, what),
         Verb::Completions { shell } => completions::run(screen, shell),

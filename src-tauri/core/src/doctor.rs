@@ -15,6 +15,7 @@ use crate::host::process::Run;
 use crate::host::secrets::SecretStore;
 use crate::host::{Host, files, terminal};
 use crate::registry::{Registry, RegistryError};
+use crate::source::history;
 
 /// How a thing is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +101,7 @@ pub async fn examine(host: &Host) -> Vec<Check> {
     }
     checks.push(open_terminal(host, &config).await);
     checks.push(secrets(host, &config).await);
+    checks.push(index(host, &config));
     checks
 }
 
@@ -263,6 +265,25 @@ async fn secrets(host: &Host, config: &Config) -> Check {
             let error = Error::from(error);
             Check::warning(NAME, error.message, error.next)
         }
+        Err(error) => Check::error(NAME, error),
+    }
+}
+
+fn index(host: &Host, config: &Config) -> Check {
+    const NAME: &str = "history";
+    let Some((_, settings)) = config.history() else {
+        return Check::ok(NAME, "switched off");
+    };
+    match history::state(host, &settings) {
+        Ok(state) if state.pending > 0 => Check::warning(
+            NAME,
+            format!(
+                "{} messages; {} of {} transcripts not read to their end",
+                state.messages, state.pending, state.files
+            ),
+            "pao index",
+        ),
+        Ok(state) => Check::ok(NAME, format!("{} messages of {} transcripts", state.messages, state.files)),
         Err(error) => Check::error(NAME, error),
     }
 }

@@ -10,6 +10,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::registry::agents;
+use crate::source::history;
 use crate::spawn::passed::{self, LeftOut, Receipt, SourceState};
 use crate::spawn::request;
 
@@ -348,6 +349,66 @@ pub struct Recalled {
     pub memories: Vec<Line>,
     /// How many were held back because they address the agent.
     pub held_back: usize,
+}
+
+/// How far the history index reaches.
+#[derive(Debug, Clone, Serialize)]
+pub struct IndexState {
+    /// Messages indexed.
+    pub messages: u64,
+    /// When the newest of them was said.
+    pub newest: Option<DateTime<Utc>>,
+    /// Size of the index.
+    pub bytes: u64,
+    /// Transcripts on disk.
+    pub files: usize,
+    /// Those that are not indexed to their end.
+    pub pending: usize,
+}
+
+impl From<&history::State> for IndexState {
+    fn from(state: &history::State) -> Self {
+        Self {
+            messages: state.messages,
+            newest: state.newest,
+            bytes: state.bytes,
+            files: state.files,
+            pending: state.pending,
+        }
+    }
+}
+
+/// What a run of `pao index` did.
+#[derive(Debug, Clone, Serialize)]
+pub struct IndexReport {
+    /// Transcripts on disk.
+    pub files: usize,
+    /// Those that had something new.
+    pub read: usize,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Messages added.
+    pub messages: u64,
+    /// How long it took.
+    pub ms: u64,
+    /// Files that could not be read: path and reason.
+    pub unreadable: Vec<(String, String)>,
+    /// Where a damaged index was put.
+    pub set_aside: Option<String>,
+}
+
+impl From<&history::IngestReport> for IndexReport {
+    fn from(report: &history::IngestReport) -> Self {
+        Self {
+            files: report.files,
+            read: report.read,
+            bytes: report.bytes,
+            messages: report.messages,
+            ms: ms(report.took),
+            unreadable: report.unreadable.iter().map(|(file, why)| (path(file), why.clone())).collect(),
+            set_aside: report.set_aside.as_deref().map(path),
+        }
+    }
 }
 
 /// One configured source.
