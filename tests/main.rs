@@ -14,4 +14,5 @@ mod import_rules;
 mod source_postgres;
 mod source_worker;
 mod spawn;
+mod secrets;
 mod terminal;

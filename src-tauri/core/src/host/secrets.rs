@@ -73,9 +73,11 @@ impl From<SecretError> for crate::Error {
                 Self::user(message, "use letters, digits, dots, dashes and underscores, at most 64")
             }
             SecretError::Unheard(_) => Self::config(message, "set secrets.store to \"keyring\" or \"file\""),
-            SecretError::Locked { .. } | SecretError::Silent { .. } => {
-                Self::environment(message, "unlock it and try again, or set PAO_SECRET_<NAME> for this run")
-            }
+            SecretError::Locked { .. } | SecretError::Silent { .. } => Self::environment(
+                message,
+                "unlock it and try again, or set PAO_SECRET_<NAME>, or choose a private file: `pao config set \
+                 secrets.store file`",
+            ),
             SecretError::File { path, .. } => {
                 let next = format!("make {} readable and writable for you alone", path.display());
                 Self::environment(message, next)
