@@ -14,5 +14,6 @@ mod import_rules;
 mod source_postgres;
 mod source_worker;
 mod spawn;
+mod login;
 mod secrets;
 mod terminal;

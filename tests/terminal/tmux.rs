@@ -238,3 +238,29 @@ async fn opening_takes_a_few_milliseconds_once_the_server_runs() {
     // Generous: the machine may be busy with everything else.
     assert!(took[5] < Duration::from_millis(500), "{took:?}");
 }
+
+#[tokio::test]
+async fn where_there_is_a_display_a_window_is_opened_and_elsewhere_it_is_said_that_there_is_none() {
+    let mut stage = Stage::new();
+    let terminal = stage.terminal(NAME);
+    let handle = terminal.open(&stage.script("api", "exec sleep 60")).await.unwrap().handle;
+    assert!(!terminal.capabilities().visible);
+    assert!(matches!(terminal.focus(&handle).await, Err(TerminalError::NotCapable { .. })));
+    stage.host.env.insert("DISPLAY".into(), ":97".into());
+    let emulator = stage.root.path().join("bin/x-terminal-emulator");
+    let shown = stage.path("emulator");
+    fs::write(&emulator, format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >> '{}'\n", shown.display())).unwrap();
+    fs::set_permissions(&emulator, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let terminal = stage.terminal(NAME);
+    assert!(terminal.capabilities().visible);
+    let opened = terminal.open(&stage.script("web", "exec sleep 60")).await.unwrap();
+    let attach = |name: &str| stage.path(&format!("agents/{name}/attach.command")).display().to_string();
+    let wanted = format!("-e\n{}\n", attach("web"));
+    until("the emulator runs", || async { fs::read_to_string(&shown).is_ok_and(|t| t == wanted) }).await;
+    assert!(opened.attach.is_some(), "how to attach is known all the same");
+    // Focusing an agent that nobody looks at opens a window for it.
+    terminal.focus(&handle).await.unwrap();
+    let wanted = format!("{wanted}-e\n{}\n", attach("api"));
+    until("the emulator runs again", || async { fs::read_to_string(&shown).is_ok_and(|t| t == wanted) })
+        .await;
+}

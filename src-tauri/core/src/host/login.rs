@@ -20,6 +20,12 @@ use super::{Host, files, os, probe};
 /// How long start-up files may take.
 const LIMIT: Duration = Duration::from_secs(8);
 
+/// How long those may take that a shell reads when nobody types into it. Only tried where the others failed.
+const SECOND_LIMIT: Duration = Duration::from_secs(3);
+
+/// How long a shell that did not answer is left alone.
+const LEFT_ALONE: chrono::TimeDelta = chrono::TimeDelta::minutes(10);
+
 /// How long an answer is believed where nothing seems to have changed.
 const BELIEVED: chrono::TimeDelta = chrono::TimeDelta::hours(24);
 
@@ -102,6 +108,8 @@ struct Remembered {
     startup: Vec<(PathBuf, u64)>,
     at: chrono::DateTime<chrono::Utc>,
     path: Vec<PathBuf>,
+    /// Why the shell did not answer, where it did not.
+    failed: Option<String>,
 }
 
 /// Finds a program: by its path, in the caller's PATH, in the login shell's, or where such programs usually are.
@@ -143,38 +151,55 @@ pub async fn login_path(host: &Host) -> Login {
     let memory = host.pao_home.join("login-env.json");
     let remembered: Option<Remembered> =
         files::read_if_there(&memory).ok().flatten().and_then(|b| serde_json::from_slice(&b).ok());
-    if let Some(r) = remembered
-        && r.shell == shell
-        && r.startup == startup
-        && (r.at..r.at + BELIEVED).contains(&host.now())
-    {
-        return Login { shell, path: r.path, how: "remembered".into() };
-    }
-    let mut why = String::new();
-    for flags in [interactive_flags(&shell), &["-lc"]] {
-        match ask(host, &shell, flags).await {
-            Ok(path) => {
-                let known = Remembered { shell: shell.clone(), startup, at: host.now(), path: path.clone() };
-                if let Ok(bytes) = serde_json::to_vec(&known) {
-                    let written = files::private_dir(&host.pao_home)
-                        .and_then(|()| files::write_private(&memory, &bytes, false));
-                    if let Err(e) = written {
-                        tracing::debug!("{} could not be written: {e}", memory.display());
-                    }
-                }
-                return Login { shell, path, how: "asked".into() };
-            }
-            Err(e) => why = e,
+    if let Some(r) = remembered.filter(|r| r.shell == shell && r.startup == startup) {
+        let (believed, how) = match &r.failed {
+            None => (BELIEVED, "remembered".to_string()),
+            Some(why) => (LEFT_ALONE, unanswered(&shell, why)),
+        };
+        if (r.at..r.at + believed).contains(&host.now()) {
+            return Login { shell, path: r.path, how };
         }
     }
-    let mut path = os::system_path().await;
-    path.extend(known_folders(host).await);
-    let how = format!("{} could not be asked ({why}); usual folders are used", shell.display());
-    Login { shell, path, how }
+    let (path, failed) = match ask_twice(host, &shell).await {
+        Ok(path) => (path, None),
+        Err(why) => {
+            let mut path = os::system_path().await;
+            path.extend(known_folders(host).await);
+            (path, Some(why))
+        }
+    };
+    let how = failed.as_ref().map_or_else(|| "asked".to_string(), |why| unanswered(&shell, why));
+    let known = Remembered { shell, startup, at: host.now(), path, failed };
+    if let Ok(bytes) = serde_json::to_vec(&known) {
+        let written =
+            files::private_dir(&host.pao_home).and_then(|()| files::write_private(&memory, &bytes, false));
+        if let Err(e) = written {
+            tracing::debug!("{} could not be written: {e}", memory.display());
+        }
+    }
+    Login { shell: known.shell, path: known.path, how }
+}
+
+fn unanswered(shell: &Path, why: &str) -> String {
+    format!("{} could not be asked ({why}); usual folders are used", shell.display())
+}
+
+async fn ask_twice(host: &Host, shell: &Path) -> Result<Vec<PathBuf>, String> {
+    let Ok(mut path) = ask(host, shell, interactive_flags(shell), LIMIT).await else {
+        return ask(host, shell, &["-lc"], SECOND_LIMIT).await;
+    };
+    // A terminal on Linux starts bash without login, which reads another start-up file; a login bash reads that one
+    // only where the user's own says so.
+    if shell.file_name() == Some(OsStr::new("bash")) {
+        path.extend(ask(host, shell, &["-ic"], SECOND_LIMIT).await.unwrap_or_default());
+        let mut seen = std::collections::BTreeSet::new();
+        path.retain(|folder| seen.insert(folder.clone()));
+    }
+    Ok(path)
 }
 
 /// Asks a shell for its PATH.
-async fn ask(host: &Host, shell: &Path, flags: &[&str]) -> Result<Vec<PathBuf>, String> {
+async fn ask(host: &Host, shell: &Path, flags: &[&str], limit: Duration) -> Result<Vec<PathBuf>, String> {
     let marker = format!("pao-{}", uuid::Uuid::new_v4().simple());
     // In a session of its own: an interactive shell in the background of our terminal would be stopped.
     let out = Run::new(&host.exe)
@@ -185,7 +210,7 @@ async fn ask(host: &Host, shell: &Path, flags: &[&str]) -> Result<Vec<PathBuf>, 
         .env("HOME", &host.home)
         .cwd(&host.home)
         .leads_itself()
-        .limit(LIMIT)
+        .limit(limit)
         .output()
         .await
         .map_err(|e| e.to_string())?;

@@ -93,7 +93,7 @@ async fn every_shell_here_answers_with_its_path_and_nothing_it_prints_confuses_u
         .collect();
     assert!(shells.contains(&"/bin/sh"));
     for shell in shells {
-        let path = ask(&host, Path::new(shell), interactive_flags(Path::new(shell))).await;
+        let path = ask(&host, Path::new(shell), interactive_flags(Path::new(shell)), LIMIT).await;
         assert_eq!(path.map(|p| p[0].clone()), Ok(PathBuf::from("/marked")), "{shell}");
     }
 }
@@ -104,7 +104,7 @@ async fn a_shell_that_never_answers_is_given_up() {
     let host = host(dir.path());
     let shell = dir.path().join("shell");
     program(&shell, "#!/bin/sh\nexit 7\n");
-    let error = ask(&host, &shell, &["-lc"]).await.unwrap_err();
+    let error = ask(&host, &shell, &["-lc"], LIMIT).await.unwrap_err();
     assert_eq!(error, "it printed no environment, status 7");
 }
 
@@ -121,4 +121,17 @@ fn relative_entries_of_a_path_are_never_searched() {
     let dir = tempfile::tempdir().unwrap();
     program(&dir.path().join("x"), "");
     assert_eq!(search(OsStr::new(".::bin"), "x"), None);
+}
+
+#[tokio::test]
+async fn what_only_an_interactive_bash_knows_is_found_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let host = host(dir.path());
+    program(&dir.path().join("tools/pao-test-agent"), "#!/bin/sh\n");
+    std::fs::write(dir.path().join(".bashrc"), "export PATH=$HOME/tools:$PATH\n").unwrap();
+    if user_shell().ends_with("bash") {
+        assert_eq!(find(&host, "pao-test-agent").await.unwrap().how, How::Login);
+    }
+    let path = ask(&host, Path::new("/bin/bash"), &["-ic"], LIMIT).await.unwrap();
+    assert_eq!(path[0], dir.path().join("tools"));
 }

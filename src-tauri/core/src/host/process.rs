@@ -198,7 +198,7 @@ impl Run {
         }
         let mut child =
             command.spawn().map_err(|source| RunError::Start { program: name.clone(), source })?;
-        let mut group = Group(child.id());
+        let mut group = Group { leader: child.id(), session: self.leads_itself };
         if let (Some(bytes), Some(mut pipe)) = (self.stdin, child.stdin.take()) {
             // Written beside reading: a program that answers before it has read everything would block both.
             tokio::spawn(async move {
@@ -207,7 +207,7 @@ impl Run {
         }
         match tokio::time::timeout(self.limit, child.wait_with_output()).await {
             Ok(Ok(output)) => {
-                group.0 = None;
+                group.leader = None;
                 Ok(Outcome { status: output.status.code(), stdout: output.stdout, stderr: output.stderr })
             }
             Ok(Err(source)) => Err(RunError::Pipe { program: name, source }),
@@ -241,16 +241,35 @@ impl Run {
     }
 }
 
-/// Ends a process group when dropped.
-struct Group(Option<u32>);
+/// Ends a process group when dropped, or all of a session.
+struct Group {
+    leader: Option<u32>,
+    session: bool,
+}
 
 impl Drop for Group {
     fn drop(&mut self) {
-        if let Some(pid) = self.0.and_then(|p| i32::try_from(p).ok()) {
-            let _ =
-                nix::sys::signal::killpg(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
+        let Some(pid) = self.leader else { return };
+        let kill = nix::sys::signal::Signal::SIGKILL;
+        if let Ok(raw) = i32::try_from(pid) {
+            let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(raw), kill);
+        }
+        if self.session {
+            // An interactive shell gives each of its jobs a process group of its own.
+            for member in members(pid) {
+                let _ = nix::sys::signal::kill(member, kill);
+            }
         }
     }
+}
+
+/// The processes of a session, by its leader.
+fn members(session: u32) -> Vec<nix::unistd::Pid> {
+    let Ok(mut system) = System::new() else { return Vec::new() };
+    system.refresh_processes_specifics(ProcessesToUpdate::All, true, ProcessRefreshKind::nothing());
+    let of = |process: &sysinfo::Process| process.session_id() == Some(Pid::from_u32(session));
+    let pids = system.processes().values().filter(|p| of(p)).map(|p| p.pid().as_u32());
+    pids.filter_map(|pid| i32::try_from(pid).ok()).map(nix::unistd::Pid::from_raw).collect()
 }
 
 /// A process that cannot be confused with a later one of the same number.

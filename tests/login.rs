@@ -1,0 +1,59 @@
+//! Programs that only the login shell knows, seen from a machine with the PATH of an app that was not started from
+//! a terminal.
+
+use pao_core::host::process::Identity;
+
+use crate::harness::world::World;
+
+/// What launchd or a desktop gives an app.
+const BARE: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
+
+fn gui_check(world: &World) -> serde_json::Value {
+    let checks = world.pao(&["--json", "doctor"]).env("PATH", BARE).run().json();
+    let checks = checks.as_array().unwrap().clone();
+    checks.into_iter().find(|c| c["name"] == "gui launch").unwrap()
+}
+
+#[test]
+fn an_agent_that_only_a_start_up_file_names_is_found() {
+    let world = World::new();
+    world.program("unused", "#!/bin/sh\n");
+    let tools = world.folder("version manager/bin");
+    std::fs::rename(world.bin.join("unused"), tools.join("claude")).unwrap();
+    let line = "echo welcome; export PATH=\"$HOME/version manager/bin:$PATH\"\n";
+    for file in [".bashrc", ".profile", ".zshrc"] {
+        world.write(file, line);
+    }
+    let check = gui_check(&world);
+    assert_eq!(
+        (check["state"].as_str(), check["found"].as_str()),
+        (Some("ok"), Some("claude is found by the login shell's PATH"))
+    );
+}
+
+#[test]
+fn an_agent_under_a_version_manager_is_found_when_no_file_names_it() {
+    let world = World::new();
+    world.program("unused", "#!/bin/sh\n");
+    let tools = world.folder(".nvm/versions/node/v20.1.0/bin");
+    std::fs::rename(world.bin.join("unused"), tools.join("claude")).unwrap();
+    let check = gui_check(&world);
+    assert_eq!(
+        (check["state"].as_str(), check["found"].as_str()),
+        (Some("ok"), Some("claude is found in a usual folder"))
+    );
+}
+
+#[test]
+fn a_start_up_file_that_never_ends_is_given_up_and_nothing_of_it_stays() {
+    let world = World::new();
+    world.write(".bashrc", "sleep 61 & echo $! > ~/pid; wait\n");
+    for file in [".profile", ".zshrc"] {
+        world.write(file, ". ~/.bashrc\n");
+    }
+    let ran =
+        world.pao(&["--json", "doctor"]).env("PATH", BARE).limit(std::time::Duration::from_secs(16)).run();
+    assert!(ran.stdout.contains("gui launch"), "{}", ran.screen);
+    let pid: u32 = world.read("pid").trim().parse().unwrap();
+    assert!(Identity::of(pid).is_none(), "what the start-up file started outlived it");
+}
