@@ -9,7 +9,7 @@ use crate::harness::world::World;
 const BARE: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
 
 fn gui_check(world: &World) -> serde_json::Value {
-    let checks = world.pao(&["--json", "doctor"]).env("PATH", BARE).run().json();
+    let checks = world.pao(["--json", "doctor"]).env("PATH", BARE).run().json();
     let checks = checks.as_array().unwrap().clone();
     checks.into_iter().find(|c| c["name"] == "gui launch").unwrap()
 }
@@ -52,7 +52,7 @@ fn a_start_up_file_that_never_ends_is_given_up_and_nothing_of_it_stays() {
         world.write(file, ". ~/.bashrc\n");
     }
     let ran =
-        world.pao(&["--json", "doctor"]).env("PATH", BARE).limit(std::time::Duration::from_secs(16)).run();
+        world.pao(["--json", "doctor"]).env("PATH", BARE).limit(std::time::Duration::from_secs(16)).run();
     assert!(ran.stdout.contains("gui launch"), "{}", ran.screen);
     let pid: u32 = world.read("pid").trim().parse().unwrap();
     assert!(Identity::of(pid).is_none(), "what the start-up file started outlived it");

@@ -46,7 +46,7 @@ fn a_value_is_kept_for_the_next_process_and_never_shown() {
 #[test]
 fn a_probe_answers_for_no_secret_of_the_users() {
     let world = World::new();
-    let ran = world.pao(&["probe", "secret", "file", "postgres"]).run();
+    let ran = world.pao(["probe", "secret", "file", "postgres"]).run();
     assert_eq!(ran.code, Some(2), "{}", ran.screen);
 }
 
@@ -66,7 +66,7 @@ fn without_a_store_both_alternatives_are_named_and_work() {
         let mut world = World::new();
         let runtime = world.path("run");
         world.set("DBUS_SESSION_BUS_ADDRESS", address).set("XDG_RUNTIME_DIR", runtime);
-        let ran = world.pao(&["secret", "set", "postgres"]).stdin("FAKE-value").run();
+        let ran = world.pao(["secret", "set", "postgres"]).stdin("FAKE-value").run();
         assert_eq!(ran.code, Some(4), "{}", ran.screen);
         assert!(ran.stderr.contains("there is no credential store"), "{}", ran.screen);
         assert!(
@@ -74,9 +74,9 @@ fn without_a_store_both_alternatives_are_named_and_work() {
             "{}",
             ran.screen
         );
-        world.pao(&["config", "set", "secrets.store", "file"]).ok();
-        world.pao(&["secret", "set", "postgres"]).stdin("FAKE-value").ok();
+        world.pao(["config", "set", "secrets.store", "file"]).ok();
+        world.pao(["secret", "set", "postgres"]).stdin("FAKE-value").ok();
         assert_eq!(world.read(".pao/secrets/postgres"), "FAKE-value");
-        assert!(world.pao(&["doctor"]).run().stdout.contains("keeps a value across processes"));
+        assert!(world.pao(["doctor"]).run().stdout.contains("keeps a value across processes"));
     }
 }

@@ -36,7 +36,7 @@ impl World {
             &exe,
             &format!(
                 "#!/bin/sh\n[ \"$1\" = run ] || exit 9\nPAO_TEST_RUN=$2 exec '{}' --exact spawn::launch::tests::the_body_of_pao_run --ignored --nocapture\n",
-                std::env::current_exe().unwrap().display()
+                Host::current().unwrap().exe.display()
             ),
         );
         let program = root.path().join("agent");
