@@ -18,6 +18,7 @@ pub(crate) struct Segment {
     pub(crate) lengths: FieldNormReader,
     pub(crate) turns: Column<u64>,
     pub(crate) kinds: Column<u64>,
+    pub(crate) times: Column<i64>,
 }
 
 impl Segment {
@@ -86,6 +87,7 @@ impl Layout {
                 lengths,
                 turns: fast.u64("turn")?,
                 kinds: fast.u64("kind")?,
+                times: fast.i64("at")?,
             });
         }
         #[expect(clippy::cast_possible_truncation, reason = "an average")]

@@ -39,6 +39,8 @@ const READ: usize = 80;
 const ASKED: usize = 32;
 /// Occurrences walked through for one question. Frequent words beyond it carry little and are left out.
 const WALKED: u64 = 400_000;
+/// Factor by which messages of the time a question speaks of are preferred.
+const IN_TIME: f32 = 1.5;
 /// Messages of one unit among the hits.
 const PER_UNIT: usize = 3;
 
@@ -51,6 +53,8 @@ pub struct Query<'a> {
     pub project: Option<&'a str>,
     /// Factor by which they are preferred; 1 is none.
     pub preference: f32,
+    /// First and last millisecond since 1970 of a time whose messages are preferred.
+    pub during: Option<(i64, i64)>,
     /// At most this many hits.
     pub limit: usize,
 }
@@ -58,7 +62,7 @@ pub struct Query<'a> {
 impl<'a> Query<'a> {
     /// A question without preference.
     pub fn new(text: &'a str, limit: usize) -> Self {
-        Self { text, project: None, preference: 1.0, limit }
+        Self { text, project: None, preference: 1.0, during: None, limit }
     }
 }
 
@@ -183,7 +187,7 @@ impl Index {
         for unit in &units {
             scores[*unit as usize] *= preferred(*unit);
         }
-        self.hits(&searcher, query.limit, &scores, &windows, &matched, &asked)
+        self.hits(&searcher, query, &scores, &windows, &matched, &asked)
     }
 
     /// The question's terms that occur, rarest first, as many as can be afforded, and the information of all its
@@ -303,30 +307,40 @@ impl Index {
     fn hits(
         &self,
         searcher: &Searcher,
-        limit: usize,
+        query: &Query<'_>,
         scores: &[f32],
         windows: &[(Window, usize)],
         matched: &[Matched],
         asked: &[Asked],
     ) -> Result<Vec<Hit>, Error> {
         let mut by_unit: FxHashMap<u32, Vec<(f32, f32, usize)>> = FxHashMap::default();
+        let mut timely = FxHashSet::default();
         for (window, at) in windows {
             let one = &matched[*at];
             if self.layout.segments[one.segment as usize].is_title(one.doc) {
                 continue;
             }
-            let own = self.layout.message(one, asked);
+            let at_the_time = self.layout.segments[one.segment as usize].times.first(one.doc);
+            let in_time =
+                matches!((query.during, at_the_time), (Some((a, b)), Some(at)) if (a..=b).contains(&at));
+            let factor = if in_time { IN_TIME } else { 1.0 };
+            let own = factor * self.layout.message(one, asked);
+            let window = Window { score: factor * window.score, ..*window };
+            if in_time {
+                timely.insert(one.unit);
+            }
             by_unit.entry(one.unit).or_default().push((own + window.score / 2.0, window.coverage, *at));
         }
         let mut ranked: Vec<(f32, f32, usize)> = Vec::new();
         for (unit, mut own) in by_unit {
             own.sort_unstable_by(|a, b| descending(a.0, b.0).then(a.2.cmp(&b.2)));
+            let score_of_unit = scores[unit as usize] * if timely.contains(&unit) { IN_TIME } else { 1.0 };
             let top = own.first().map_or(1.0, |best| best.0.max(f32::MIN_POSITIVE));
             for (nth, (score, coverage, at)) in own.into_iter().take(PER_UNIT * 2).enumerate() {
                 #[expect(clippy::cast_precision_loss, reason = "a handful")]
                 let share = score / top / (1.0 + nth as f32 / 2.0);
                 if nth == 0 || share > 0.3 {
-                    ranked.push((scores[unit as usize] * share, coverage, at));
+                    ranked.push((score_of_unit * share, coverage, at));
                 }
             }
         }
@@ -335,7 +349,7 @@ impl Index {
         let mut titles: FxHashMap<String, String> = FxHashMap::default();
         let mut seen = FxHashSet::default();
         for (score, coverage, at) in ranked {
-            if hits.len() >= limit {
+            if hits.len() >= query.limit {
                 break;
             }
             let one = &matched[at];

@@ -120,6 +120,18 @@ fn what_was_repeated_in_a_resumed_session_comes_once() {
 }
 
 #[test]
+fn messages_of_the_time_that_was_asked_for_come_first_and_others_stay() {
+    let world =
+        world(&[said("a", "/p", 100, "the deploy failed"), said("b", "/p", 900, "the deploy failed again")]);
+    for (during, first) in [((0, 500), "a"), ((501, 1000), "b")] {
+        let query = Query { during: Some(during), ..Query::new("why did the deploy fail", 10) };
+        let hits = world.index.search(&query).unwrap();
+        assert_eq!(hits.len(), 2);
+        assert_eq!(hits[0].message.session, first);
+    }
+}
+
+#[test]
 fn coverage_tells_how_much_of_the_question_a_hit_repeats() {
     let world = world(&[
         said("a", "/p", 0, "rotate the signing key monthly"),

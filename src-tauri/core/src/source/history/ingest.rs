@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::book::{Book, Mark};
 use super::files::{Found, folders, transcripts};
 use crate::Error;
+use crate::capture::redact::redact;
 use crate::capture::transcript::{self, Entry, Reader, Skipped, session_of};
 use crate::config::HistoryConfig;
 use crate::host::Host;
@@ -273,6 +274,7 @@ impl Run<'_> {
                     mark.turn += 1;
                 }
                 Ok(Some(Entry::Title { session, text })) => {
+                    let text = redact(&text).into_owned();
                     if mark.title != text {
                         mark.title.clone_from(&text);
                         if let Some(title) = place.title(session, text, mark.turn) {
@@ -368,7 +370,8 @@ impl Place {
             branch: said.branch,
             at: said.at.map_or(0, |at| at.timestamp_millis()),
             kind: if said.speaker == Speaker::User { Kind::User } else { Kind::Agent },
-            text: said.text,
+            // Before it reaches the disk: an index outlives the key that was pasted by mistake.
+            text: redact(&said.text).into_owned(),
             file: self.file.clone(),
             uuid: said.uuid,
             turn,

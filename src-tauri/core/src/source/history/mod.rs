@@ -8,6 +8,7 @@ mod book;
 mod excerpt;
 mod files;
 mod ingest;
+mod period;
 
 use std::path::Path;
 use std::time::Instant;
@@ -174,6 +175,7 @@ impl Asking {
             text: &self.question.text,
             project: Some(&self.question.project),
             preference: PREFERENCE,
+            during: period::period(&self.question.text, self.question.now),
             limit: self.limits.snippets,
         };
         let hits = index.search(&query).map_err(refused)?;

@@ -224,9 +224,10 @@ fn subagents_count_to_their_parents_session_and_titles_come_along() {
 #[test]
 fn a_cancelled_run_keeps_what_it_read_and_the_next_one_goes_on() {
     let world = world();
-    let filler = "lorem ipsum dolor sit amet ".repeat(300);
-    let text: String =
-        (0..600).map(|n| record("s1", &world.project(), &format!("apple{n} {filler}"))).collect();
+    // The bulk stands where nobody speaks, so that the time goes into reading.
+    let filler = format!("\"toolUseResult\":\"{}\",\"type\"", "lorem ipsum ".repeat(700));
+    let record = |n| record("s1", &world.project(), &format!("apple{n}")).replacen("\"type\"", &filler, 1);
+    let text: String = (0..600).map(record).collect();
     let path = world.transcript("-p/s1.jsonl", &text);
     let cancel = CancellationToken::new();
     let report = refresh(&world.host, &world.config, &mut |_| cancel.cancel(), &cancel).unwrap();
@@ -255,6 +256,15 @@ fn two_runs_at_once_do_not_meet() {
     );
     drop(writer);
     assert!(world.dir.path().exists());
+}
+
+#[test]
+fn pasted_keys_never_reach_the_index() {
+    let world = world();
+    world.said("s1", "apple key sk-proj-FAKEfake0123456789FAKEfake and ghp_FAKEfake0123456789FAKE");
+    world.refresh();
+    let text = world.texts("apple").remove(0);
+    assert!(!text.contains("FAKEfake") && text.contains("[redacted"), "{text}");
 }
 
 #[test]
