@@ -109,6 +109,9 @@ pub enum SourceError {
     Misconfigured(String),
 }
 
+/// A source with what it may return and how long it may take.
+pub type Limited = (std::sync::Arc<dyn Source>, Limits);
+
 /// A memory store that can be asked.
 #[async_trait::async_trait]
 pub trait Source: Send + Sync {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 use super::worker::Pauses;
-use super::{Answer, Limits, Question, Source, SourceError, history, postgres, worker};
+use super::{Answer, Limited, Limits, Question, Source, SourceError, history, postgres, worker};
 use crate::config::{Config, HistoryConfig, SourceConfig};
 use crate::host::Host;
 use crate::host::secrets::SecretStore;
@@ -22,12 +22,7 @@ const SNIPPETS: usize = 40;
 const HISTORY: &str = "history";
 
 /// The enabled sources in the order of their names, each with its limits.
-pub fn open(
-    config: &Config,
-    host: &Host,
-    secrets: &SecretStore,
-    pauses: &Arc<dyn Pauses>,
-) -> Vec<(Arc<dyn Source>, Limits)> {
+pub fn open(config: &Config, host: &Host, secrets: &SecretStore, pauses: &Arc<dyn Pauses>) -> Vec<Limited> {
     let mut sources = config.sources.clone();
     let configured = sources.values().any(|source| matches!(source, SourceConfig::History(_)));
     if !configured {
@@ -113,7 +108,7 @@ mod tests {
         async fn pause(&self, _: &str, _: DateTime<Utc>) {}
     }
 
-    fn opened(text: &str) -> Vec<(Arc<dyn Source>, Limits)> {
+    fn opened(text: &str) -> Vec<Limited> {
         let host = Host {
             home: "/nowhere".into(),
             pao_home: "/nowhere/.pao".into(),

@@ -20,6 +20,7 @@ pub(super) struct Settled {
 
 impl Settled {
     pub(super) fn new(request: &Request, last: &Choices, config: &Config) -> Result<Self, Error> {
+        check_sources(request, config)?;
         let spawn = &config.spawn;
         let permission =
             match (request.permission, last.permission.as_deref().and_then(Permission::from_name)) {
@@ -38,7 +39,7 @@ impl Settled {
         let named_sources = !request.only_sources.is_empty() || !request.without_sources.is_empty();
         let sources =
             |asked: &[String], last: &[String]| if named_sources { asked.to_vec() } else { last.to_vec() };
-        let settled = Self {
+        Ok(Self {
             terminal: request
                 .terminal
                 .clone()
@@ -49,21 +50,7 @@ impl Settled {
             budget: request.budget.or(last.budget).unwrap_or(spawn.budget),
             only_sources: sources(&request.only_sources, &last.only_sources),
             without_sources: sources(&request.without_sources, &last.without_sources),
-        };
-        settled.check_sources(request, config)?;
-        Ok(settled)
-    }
-
-    /// A source named on the command line must exist; one remembered from last time may have been removed since.
-    fn check_sources(&self, request: &Request, config: &Config) -> Result<(), Error> {
-        let known = |name: &String| config.sources.contains_key(name) || name == "history";
-        match request.only_sources.iter().chain(&request.without_sources).find(|name| !known(name)) {
-            Some(name) => Err(Error::user(
-                format!("there is no source named {name}"),
-                "see `pao sources` for their names",
-            )),
-            None => Ok(()),
-        }
+        })
     }
 
     pub(super) fn asks(&self, source: &str) -> bool {
@@ -81,6 +68,17 @@ impl Settled {
             only_sources: self.only_sources.clone(),
             without_sources: self.without_sources.clone(),
         }
+    }
+}
+
+/// A source named on the command line must exist; one remembered from last time may have been removed since.
+fn check_sources(request: &Request, config: &Config) -> Result<(), Error> {
+    let known = |name: &String| config.sources.contains_key(name) || name == "history";
+    match request.only_sources.iter().chain(&request.without_sources).find(|name| !known(name)) {
+        Some(name) => {
+            Err(Error::user(format!("there is no source named {name}"), "see `pao sources` for their names"))
+        }
+        None => Ok(()),
     }
 }
 

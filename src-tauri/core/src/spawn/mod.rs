@@ -40,7 +40,7 @@ use crate::registry::agents::{Agent, State};
 use crate::registry::folders::Choices;
 use crate::registry::{Registry, RegistryError};
 use crate::source::worker::Pauses;
-use crate::source::{self, Limits, Question, Source};
+use crate::source::{self, Limited, Question};
 use crate::{Error, Kind};
 
 pub use self::undo::{Target, UndoneItem, undo};
@@ -66,7 +66,7 @@ impl Context {
     }
 
     /// The enabled sources, each with its limits.
-    pub fn sources(&self) -> Result<Vec<(Arc<dyn Source>, Limits)>, Error> {
+    pub fn sources(&self) -> Result<Vec<Limited>, Error> {
         let secrets = SecretStore::new(&self.host, &self.config.secrets.store)?;
         let pauses: Arc<dyn Pauses> = self.registry.clone();
         Ok(source::open(&self.config, &self.host, &secrets, &pauses))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::agent::{HostAgent, Version};
 use crate::config::AgentConfig;
-use crate::host::process::Run;
+use crate::host::process::{Outcome, Run};
 use crate::host::{Host, login};
 use crate::{Error, host::files};
 
@@ -39,7 +39,7 @@ pub async fn find(host: &Host, agent: &HostAgent, config: &AgentConfig) -> Resul
         return Ok(Program { path, child_path, version: Some(version) });
     }
     let asked = Run::new(&path).arg("--version").env("PATH", &child_path).output().await;
-    let version = asked.ok().filter(|o| o.success()).and_then(|o| Version::parse(&o.text()));
+    let version = asked.ok().filter(Outcome::success).and_then(|o| Version::parse(&o.text()));
     if let (Some(version), Some(stamp)) = (version, stamp) {
         let line = format!("{version}\n{stamp}\n");
         // Losing this costs a tenth of a second next time, nothing else.

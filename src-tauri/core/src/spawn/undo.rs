@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::{Context, deliver, launch, trust};
 use crate::Error;
+use crate::host::process::Identity;
 use crate::registry::agents::{Agent, State};
 use crate::registry::change::Change;
 use crate::registry::journal::Entry;
@@ -51,7 +52,7 @@ pub async fn undo(context: &Context, target: &Target, end_live: bool) -> Result<
 }
 
 fn runs(agent: &Agent) -> bool {
-    agent.process.is_some_and(|process| process.alive())
+    agent.process.is_some_and(Identity::alive)
 }
 
 async fn targets(context: &Context, target: &Target) -> Result<Vec<Agent>, Error> {
