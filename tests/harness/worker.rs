@@ -45,7 +45,7 @@ impl Worker {
             // Whatever else it prints is read away, so that it never waits for a full pipe.
             let _ = lines.read_to_end(&mut Vec::new());
         });
-        let line = receive.recv_timeout(Duration::from_secs(60)).unwrap_or_default();
+        let line = receive.recv_timeout(Duration::from_mins(1)).unwrap_or_default();
         let port = serde_json::from_str::<serde_json::Value>(&line).ok().and_then(|l| l["port"].as_u64());
         let Some(port) = port else {
             let _ = child.kill();

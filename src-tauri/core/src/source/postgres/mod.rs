@@ -6,6 +6,7 @@
 //! search whole it searches from the newest rows back, and says so.
 
 mod failure;
+mod rank;
 mod schema;
 mod search;
 

@@ -5,16 +5,16 @@
 //! rows read instead. `ts_rank` knows no rarity, so rows are weighted by it here, in SQL for the choice of
 //! candidates and again over their whole text for the final order.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use chrono::{DateTime, Utc};
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::{Arguments, Encode, PgConnection, Postgres, Row, Type};
 
+use super::rank::{Counts, Found, found, ranked};
 use super::schema::{Schema, Table};
 use super::{failure, grouped, run};
 use crate::source::terms::{Kind, Term, Terms, is_cjk, rarity};
-use crate::source::{Answer, Limits, Question, Snippet, SourceError, Speaker, stamps};
+use crate::source::{Answer, Limits, Question, SourceError};
 
 /// Hits up to which a term counts as rare.
 const RARE: i64 = 2_000;
@@ -27,9 +27,6 @@ const TEXT_CHARS: usize = 8_000;
 
 /// Entities whose name is searched, from the newest back.
 const NAMES: i64 = 100_000;
-
-/// A smaller share of the question's weight than this is chance.
-const FLOOR: f32 = 0.05;
 
 /// SQL under construction with its bound values.
 #[derive(Default)]
@@ -74,29 +71,6 @@ enum Needle {
     Pattern(String, bool),
 }
 
-struct Found {
-    /// Text that decides whether two rows are the same memory.
-    table: usize,
-    row: Fetched,
-}
-
-struct Fetched {
-    id: String,
-    title: String,
-    text: String,
-    at: Option<DateTime<Utc>>,
-    importance: Option<f64>,
-    project: Option<String>,
-    tags: Option<String>,
-    entity_kind: Option<String>,
-}
-
-/// How often terms occur: in the tables as the indexes count, and in the newest rows.
-struct Counts {
-    rows: f64,
-    with: Vec<f64>,
-}
-
 pub(super) async fn search(
     connection: &mut PgConnection,
     schema: &Schema,
@@ -110,13 +84,13 @@ pub(super) async fn search(
     let mut probes: Vec<Vec<Probe>> = schema.tables.iter().map(|t| probes_of(t, terms)).collect();
     let indexed = probes.iter().any(|p| !p.is_empty()) || schema.tables.iter().any(|t| t.by_entity);
     let mut counts = Counts { rows: 0.0, with: vec![0.0; terms.terms.len()] };
-    let mut found = Vec::new();
+    let mut rows = Vec::new();
     let mut silent = HashSet::new();
     if indexed {
         // The planner would rather read a whole table than trust a LIMIT over an index.
         run(connection, "SET LOCAL enable_seqscan = off".into()).await?;
         silent = count(connection, schema, terms, &mut probes).await?;
-        found = through_indexes(connection, schema, terms, &probes).await?;
+        rows = through_indexes(connection, schema, terms, &probes).await?;
     }
     let scanned: Vec<usize> =
         (0..schema.tables.len()).filter(|t| must_scan(&probes[*t], terms, &silent)).collect();
@@ -137,16 +111,16 @@ pub(super) async fn search(
         let allowed = left.mul_f32(0.85).as_millis().max(10);
         let limit = format!("SET LOCAL enable_seqscan = on; SET LOCAL statement_timeout = {allowed}");
         run(connection, limit).await?;
-        match newest_rows(connection, schema, terms, &scanned, scan_rows, &mut counts, &mut found).await {
+        match newest_rows(connection, schema, terms, &scanned, scan_rows, &mut counts, &mut rows).await {
             Ok(false) => {}
             Ok(true) => note = Some(phrase(&probes, schema, scan_rows)),
-            Err(SourceError::TimedOut(_)) if !found.is_empty() => {
+            Err(SourceError::TimedOut(_)) if !rows.is_empty() => {
                 note = Some("the search by substring ran out of time".into());
             }
             Err(e) => return Err(e),
         }
     }
-    Ok(Answer { snippets: ranked(found, schema, terms, &counts, source, question, limits.snippets), note })
+    Ok(Answer { snippets: ranked(rows, schema, terms, &counts, source, question, limits.snippets), note })
 }
 
 /// What limits an answer that came from the newest rows.
@@ -422,7 +396,7 @@ async fn newest_rows(
     tables: &[usize],
     scan_rows: u32,
     counts: &mut Counts,
-    found: &mut Vec<Found>,
+    into: &mut Vec<Found>,
 ) -> Result<bool, SourceError> {
     let mut more = false;
     for t in tables {
@@ -477,94 +451,11 @@ async fn newest_rows(
         for row in &rows {
             let id: Option<String> = row.try_get(1).map_err(|e| failure::asking(&e))?;
             if id.is_some() {
-                found.push(self::found(row)?);
+                into.push(found(row)?);
             }
         }
     }
     Ok(more)
-}
-
-fn found(row: &PgRow) -> Result<Found, SourceError> {
-    let read = || -> Result<Found, sqlx::Error> {
-        let table: i32 = row.try_get(0)?;
-        let at: Option<String> = row.try_get(4)?;
-        Ok(Found {
-            table: usize::try_from(table).unwrap_or_default(),
-            row: Fetched {
-                id: row.try_get::<Option<String>, _>(1)?.unwrap_or_default(),
-                title: row.try_get::<Option<String>, _>(2)?.unwrap_or_default(),
-                text: row.try_get::<Option<String>, _>(3)?.unwrap_or_default(),
-                at: at.as_deref().and_then(stamps::from_text),
-                importance: row.try_get(5)?,
-                project: row.try_get(6)?,
-                tags: row.try_get(7)?,
-                entity_kind: row.try_get(8)?,
-            },
-        })
-    };
-    read().map_err(|e| failure::asking(&e))
-}
-
-fn ranked(
-    found: Vec<Found>,
-    schema: &Schema,
-    terms: &Terms,
-    counts: &Counts,
-    source: &str,
-    question: &Question,
-    limit: usize,
-) -> Vec<Snippet> {
-    let weights: Vec<f64> = counts.with.iter().map(|with| rarity(counts.rows, *with)).collect();
-    let mut snippets: HashMap<String, Snippet> = HashMap::new();
-    for Found { table, row } in found {
-        let score = terms.score(&weights, &row.title, &row.text);
-        let text = row.text.trim();
-        if score < FLOOR || text.is_empty() {
-            continue;
-        }
-        let prefix = schema.tables.get(table).map_or("", |t| t.prefix);
-        let snippet = Snippet {
-            source: source.to_owned(),
-            id: format!("{prefix}{}", row.id),
-            project: project_of(&row, question),
-            title: row.title,
-            text: text.to_owned(),
-            at: row.at,
-            speaker: Speaker::Store,
-            session: None,
-            score,
-            #[expect(clippy::cast_possible_truncation, reason = "an importance in 0..=1")]
-            importance: row.importance.filter(|i| i.is_finite()).map(|i| i.clamp(0.0, 1.0) as f32),
-        };
-        // One text said more than once is one memory: the live row before an archived copy, then the newest.
-        let rank = |s: &Snippet| (s.id.starts_with("archive/"), std::cmp::Reverse(s.at));
-        match snippets.get(&snippet.text) {
-            Some(old) if rank(old) <= rank(&snippet) => {}
-            _ => {
-                snippets.insert(snippet.text.clone(), snippet);
-            }
-        }
-    }
-    let mut snippets: Vec<Snippet> = snippets.into_values().collect();
-    snippets.sort_by(|a, b| {
-        b.score.total_cmp(&a.score).then_with(|| b.at.cmp(&a.at)).then_with(|| a.id.cmp(&b.id))
-    });
-    snippets.truncate(limit);
-    snippets
-}
-
-/// A row belongs to a project by its own word, by a tag or by being about it.
-fn project_of(row: &Fetched, question: &Question) -> Option<String> {
-    if let Some(project) = row.project.as_deref().map(str::trim).filter(|p| !p.is_empty()) {
-        return Some(project.to_owned());
-    }
-    let name = question.project_name.to_lowercase();
-    let tagged = row.tags.iter().flat_map(|t| t.split('\u{1f}')).any(|t| t.to_lowercase() == name);
-    if !name.is_empty() && (tagged || row.title.to_lowercase() == name) {
-        return Some(question.project.clone());
-    }
-    let about_project = row.entity_kind.as_deref().is_some_and(|k| k.eq_ignore_ascii_case("project"));
-    about_project.then(|| row.title.clone())
 }
 
 #[cfg(test)]
