@@ -31,14 +31,15 @@ pub fn demo(asked: &Spawn, machine: &Machine, agent: &Path) -> Result<ExitCode, 
     let built = build::release(machine, &["pao", "messages-api"])?;
     let pao = build::install(machine, &built.join("pao"))?;
     let stage = Stage::set(machine, agent)?;
-    let guard = Guard::over(&stage.home)?;
-    let (mut standin, result) = match play(asked, &stage, &pao, &built.join("messages-api"), agent) {
+    let mut guard = Guard::over(&stage.home)?;
+    let (mut standin, mut result) = match play(asked, &stage, &mut guard, &pao, &built.join("messages-api")) {
         Ok(played) => played,
         Err(fault) => {
             guard.end()?;
             return Err(fault);
         }
     };
+    result["claude_code"] = json!(claude::version_of(agent));
     if asked.json {
         println!("{result}");
     } else {
@@ -63,9 +64,9 @@ pub fn demo(asked: &Spawn, machine: &Machine, agent: &Path) -> Result<ExitCode, 
 fn play(
     asked: &Spawn,
     stage: &Stage,
+    guard: &mut Guard,
     pao: &Path,
     standin: &Path,
-    agent: &Path,
 ) -> Result<(Standin, Value), Fault> {
     let standin = Standin::start(standin, stage, asked.keep)?;
     say("Indexing the sample's past sessions.");
@@ -84,7 +85,9 @@ fn play(
         spawn.arg(&stage.topic);
     }
     say(format!("$ {}", shown(&spawn)));
-    let output = spawn.stderr(Stdio::inherit()).output().doing("starting pao")?;
+    let spawning = spawn.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().doing("starting pao")?;
+    guard.mind(&spawning)?;
+    let output = spawning.wait_with_output().doing("waiting for pao")?;
     let told = String::from_utf8_lossy(&output.stdout);
     let mut result: Value = serde_json::from_str(&told).map_err(|e| {
         Fault::failed(format!("`pao spawn --json` did not print one JSON object: {e}\n{told}"))
@@ -102,7 +105,6 @@ fn play(
         "lines_missing": evidence.missing,
         "facts_of_the_past": evidence.facts,
     });
-    result["claude_code"] = json!(claude::version_of(agent));
     Ok((standin, result))
 }
 
@@ -201,7 +203,10 @@ impl Standin {
             .doing("writing a script")?;
         let mut command = Command::new(program);
         command.arg("--port-file").arg(&port_file).arg("--log").arg(&stage.log).arg("--script").arg(&script);
-        command.stdout(Stdio::null());
+        // Not our standard error: a kept one would hold a pipe open that somebody waits on.
+        let complaints =
+            fs::File::create(stage.home.join("standin.log")).doing("making the stand-in's own log")?;
+        command.stdout(Stdio::null()).stderr(complaints);
         if keep {
             command.stdin(Stdio::null()).process_group(0);
         } else {
@@ -215,7 +220,8 @@ impl Standin {
                 return Ok(Self { process, url, keep: false });
             }
             if let Ok(Some(status)) = process.try_wait() {
-                return Err(Fault::failed(format!("the stand-in ended: {status}")));
+                let why = fs::read_to_string(stage.home.join("standin.log")).unwrap_or_default();
+                return Err(Fault::failed(format!("the stand-in ended: {status} {}", why.trim())));
             }
             sleep(Duration::from_millis(10));
         }

@@ -14,8 +14,9 @@ use crate::fault::{Context, Fault};
 use crate::run::{read, say, succeeds};
 use crate::sample::PREFIX;
 
-/// What is said to the guard when the demo is to stay.
-const KEEP: &[u8] = b"keep";
+/// The line that tells the guard that the demo is to stay. Any other line is the id of a process that would go on
+/// starting things, and is ended first.
+const KEEP: &str = "keep";
 
 /// How long agents may take to end by themselves.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -41,6 +42,16 @@ impl Guard {
         Ok(Self { process })
     }
 
+    /// Has this process ended too, should we not live to see its end.
+    pub fn mind(&mut self, process: &Child) -> Result<(), Fault> {
+        self.tell(&process.id().to_string())
+    }
+
+    fn tell(&mut self, line: &str) -> Result<(), Fault> {
+        let Some(stdin) = &mut self.process.stdin else { return Ok(()) };
+        writeln!(stdin, "{line}").doing("talking to the demo's guard")
+    }
+
     /// Ends the demo and waits until it is gone.
     pub fn end(mut self) -> Result<(), Fault> {
         drop(self.process.stdin.take());
@@ -54,9 +65,8 @@ impl Guard {
 
     /// Leaves the demo as it is.
     pub fn dismiss(mut self) -> Result<(), Fault> {
-        if let Some(mut stdin) = self.process.stdin.take() {
-            stdin.write_all(KEEP).doing("dismissing the demo's guard")?;
-        }
+        self.tell(KEEP)?;
+        drop(self.process.stdin.take());
         self.process.wait().doing("dismissing the demo's guard").map(|_| ())
     }
 }
@@ -67,13 +77,21 @@ pub fn guard(home: &Path) -> Result<ExitCode, Fault> {
     if !ours {
         return Err(Fault::user(format!("{} is no demo's home", home.display()), ""));
     }
-    let mut word = Vec::new();
-    std::io::stdin().read_to_end(&mut word).doing("waiting for the demo's end")?;
-    if word != KEEP {
+    let mut told = String::new();
+    std::io::stdin().read_to_string(&mut told).doing("waiting for the demo's end")?;
+    if !told.lines().any(|line| line == KEEP) {
+        for pid in told.lines().filter(|pid| belongs_to(pid, home)) {
+            read("kill", &["-KILL", pid]);
+        }
         end_agents(home);
         remove(home).doing(format!("removing {}", home.display()))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether the process still is the one we were told of: its command line names the demo's home.
+fn belongs_to(pid: &str, home: &Path) -> bool {
+    read("ps", &["-o", "args=", "-p", pid]).is_some_and(|line| line.contains(&*home.to_string_lossy()))
 }
 
 /// Ends every tmux server of the demo and waits for what ran in it.
@@ -133,6 +151,15 @@ mod tests {
         let dir = tempfile::tempdir().expect("folder");
         assert_eq!(guard(dir.path()).expect_err("refused").code, 2);
         assert!(dir.path().exists());
+    }
+
+    #[test]
+    fn a_process_is_only_ended_while_it_is_the_one_we_were_told_of() {
+        let ours = std::process::id().to_string();
+        let program = std::env::current_exe().expect("program");
+        assert!(belongs_to(&ours, program.parent().expect("folder")));
+        assert!(!belongs_to(&ours, Path::new("/tmp/pao-demo-of-another")));
+        assert!(!belongs_to("not a number", &program));
     }
 
     #[test]
