@@ -12,6 +12,7 @@ mod config;
 mod harness;
 mod import_rules;
 mod login;
+mod ready;
 mod secrets;
 mod source_postgres;
 mod source_worker;

@@ -17,7 +17,7 @@ pub struct Screens {
     pub highlight: char,
     /// Beginnings of the line under the prompt when nothing else is going on.
     pub footers: &'static [&'static str],
-    /// Says anywhere under the prompt that no request can succeed.
+    /// Says under the prompt, or at the right edge above it, that no request can succeed.
     pub footer_errors: &'static [&'static str],
     /// Says in the footer, or in the line with the spinner, that a turn is running.
     pub busy: &'static str,
@@ -138,7 +138,10 @@ impl Screens {
             return Screen::Interrupted;
         }
         let cannot = |line: &&&str| self.footer_errors.iter().any(|error| line.contains(error));
-        if let Some(line) = prompt.below.iter().find(cannot) {
+        // Some versions say it right above the prompt, at the right edge, where no agent's text ever stands.
+        let right = prompt.above.iter().rev().find(|line| !line.is_empty());
+        let right = right.filter(|line| line.starts_with(&" ".repeat(20)));
+        if let Some(line) = prompt.below.iter().chain(right).find(cannot) {
             let from = self.footer_errors.iter().filter_map(|error| line.find(error)).min().unwrap_or(0);
             return Screen::Failed(quote(&[&line[from..]]));
         }

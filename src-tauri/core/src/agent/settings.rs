@@ -25,7 +25,8 @@ impl HookCall<'_> {
     /// The shell line a hook runs.
     fn line(&self) -> String {
         let home = self.pao_home.map(|home| format!("PAO_HOME={} ", quoted(home))).unwrap_or_default();
-        format!("{home}{} hook --agent {}", quoted(self.exe), quoted(Path::new(self.agent)))
+        // Whatever happens to our program, the host agent hears of no failure: some statuses would block a prompt.
+        format!("{home}{} hook --agent {} 2>/dev/null || :", quoted(self.exe), quoted(Path::new(self.agent)))
     }
 }
 
@@ -55,10 +56,12 @@ fn read_rule(folder: &Path) -> String {
     let path = folder.to_string_lossy();
     let mut pattern = String::with_capacity(path.len());
     for c in path.trim_start_matches('/').chars() {
-        if matches!(c, '*' | '?' | '[' | ']' | '\\' | '!' | '#') {
-            pattern.push('\\');
+        match c {
+            '*' | '[' | ']' | '!' | '#' => pattern.extend(['\\', c]),
+            // These two cannot be escaped there; the question mark stands for any one character.
+            '?' | '\\' => pattern.push('?'),
+            _ => pattern.push(c),
         }
-        pattern.push(c);
     }
     format!("Read(//{pattern}/**)")
 }
