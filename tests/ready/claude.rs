@@ -264,20 +264,19 @@ async fn an_agent_that_is_not_logged_in_says_so() {
             Given { trusted: true, logged_out: true, prompt: Some("fix the login"), ..Given::default() };
         let real = Real::new(which, given).await;
         let ready = real.wait().await;
-        let needs = ready.needs.as_deref().unwrap_or_default();
-        assert!(needs.contains("/login"), "{which:?} {ready:?}\n{}", real.start.screen(&real.launched).await);
+        let row = real.start.comes_to_need_you(ready.needs.is_some()).await;
+        assert!(row.needs.as_deref().unwrap_or_default().contains("/login"), "{which:?} {ready:?} {row:?}");
     }
 }
 
 #[tokio::test]
-async fn a_request_that_is_refused_is_told_at_once() {
-    for which in BOTH {
-        let says = Says::default().when(".", Reply::status(401)).unwrap();
-        let given = Given { trusted: true, prompt: Some("fix the login"), says, ..Given::default() };
-        let real = Real::new(which, given).await;
-        let ready = real.wait().await;
-        assert_eq!(ready.receipt, Receipt::Confirmed, "{which:?} {ready:?}");
-        let screen = real.start.screen(&real.launched).await;
-        assert!(ready.needs.is_some(), "{which:?} {ready:?}\n{screen}");
-    }
+async fn a_request_that_is_refused_calls_the_user_soon_after() {
+    // The old version tells its hooks nothing of a turn that fails.
+    let says = Says::default().when(".", Reply::status(400)).unwrap();
+    let given = Given { trusted: true, prompt: Some("fix the login"), says, ..Given::default() };
+    let real = Real::new(Which::New, given).await;
+    let ready = real.wait().await;
+    assert_eq!(ready.receipt, Receipt::Confirmed, "{ready:?}");
+    let row = real.start.comes_to_need_you(false).await;
+    assert!(row.needs.as_deref().unwrap_or_default().contains("400"), "{row:?}");
 }

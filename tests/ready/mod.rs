@@ -116,6 +116,18 @@ impl Start {
         self.registry.agent(ID).await.unwrap().unwrap()
     }
 
+    /// The row once it says that the user is needed, which a hook may write a moment after the start.
+    async fn comes_to_need_you(&self, already: bool) -> Agent {
+        for _ in 0..if already { 1 } else { 200 } {
+            let row = self.row().await;
+            if row.state == State::NeedsYou {
+                return row;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        self.row().await
+    }
+
     async fn screen(&self, launched: &Launched) -> String {
         self.terminal.screen(&launched.handle).await.unwrap_or_default()
     }

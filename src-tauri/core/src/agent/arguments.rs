@@ -55,6 +55,16 @@ impl HostAgent {
         words
     }
 
+    /// A prompt without what the host agent puts around a pasted one.
+    pub fn unwrapped<'a>(&self, prompt: &'a str) -> &'a str {
+        let inner = |prompt: &'a str| {
+            let (_, rest) = prompt.trim().strip_prefix(self.paste_tags.0)?.split_once('>')?;
+            let (inner, end) = rest.rsplit_once(self.paste_tags.1)?;
+            (end.find('>') == Some(end.len().checked_sub(1)?)).then_some(inner)
+        };
+        inner(prompt).unwrap_or(prompt)
+    }
+
     /// A prompt that is text and nothing else: where it would be a command of the host agent's, a word goes in
     /// front.
     pub fn defused(&self, prompt: &str) -> String {

@@ -28,10 +28,13 @@ pub const CLAUDE_CODE: HostAgent = HostAgent {
         ("PermissionRequest", V2_0_76),
         ("Notification", V2_0_76),
         ("Stop", V2_0_76),
+        // A turn that ends in an error sends this one instead of Stop.
+        ("StopFailure", V2_1_119),
         ("SessionEnd", V2_0_76),
     ],
     hook_context_limit: 10_000,
     skip_setting: "\"skipDangerousModePermissionPrompt\": true in your own settings.json",
+    paste_tags: ("<pasted_content ", "</pasted_content "),
     flags: Flags {
         session: "--session-id",
         resume: "--resume",

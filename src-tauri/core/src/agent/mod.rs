@@ -44,6 +44,8 @@ pub struct HostAgent {
     pub hook_context_limit: usize,
     /// The user-wide setting that takes away its own warning about running without asking, as a phrase.
     pub skip_setting: &'static str,
+    /// Tags it puts around a text that was pasted, each up to its closing bracket.
+    pub paste_tags: (&'static str, &'static str),
     /// Its command line.
     pub flags: Flags,
     /// Its screens.

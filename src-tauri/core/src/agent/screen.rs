@@ -117,6 +117,14 @@ impl Screens {
     fn at_prompt(&self, prompt: &Prompt<'_>) -> Screen {
         let footer = prompt.below.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or("");
         let spinner = self.spinner(prompt.above);
+        let cannot = |line: &&&str| self.footer_errors.iter().any(|error| line.contains(error));
+        // Some versions say it right above the prompt, at the right edge, where no agent's text ever stands.
+        let right = prompt.above.iter().rev().find(|line| !line.is_empty());
+        let right = right.filter(|line| line.starts_with(&" ".repeat(20)));
+        if let Some(line) = prompt.below.iter().chain(right).find(cannot) {
+            let from = self.footer_errors.iter().filter_map(|error| line.find(error)).min().unwrap_or(0);
+            return Screen::Failed(quote(&[&line[from..]]));
+        }
         if let Some(line) = spinner.filter(|line| line.contains(self.retrying)) {
             return Screen::Retrying(quote(&[line]));
         }
@@ -136,14 +144,6 @@ impl Screens {
         let first = message.first().copied().unwrap_or("");
         if first.starts_with(self.interrupted) {
             return Screen::Interrupted;
-        }
-        let cannot = |line: &&&str| self.footer_errors.iter().any(|error| line.contains(error));
-        // Some versions say it right above the prompt, at the right edge, where no agent's text ever stands.
-        let right = prompt.above.iter().rev().find(|line| !line.is_empty());
-        let right = right.filter(|line| line.starts_with(&" ".repeat(20)));
-        if let Some(line) = prompt.below.iter().chain(right).find(cannot) {
-            let from = self.footer_errors.iter().filter_map(|error| line.find(error)).min().unwrap_or(0);
-            return Screen::Failed(quote(&[&line[from..]]));
         }
         if begins(first, self.errors) || begins(&prompt.text, self.error_hints) {
             return Screen::Failed(quote(&message));

@@ -67,6 +67,23 @@ fn the_prompt_is_the_last_argument_and_never_a_command() {
 }
 
 #[test]
+fn a_pasted_prompt_is_taken_out_of_its_wrapping_and_nothing_else_is() {
+    let wrapped = "\n\n<pasted_content id=\"ebe3\">\none\n\ntwo\n</pasted_content id=\"ebe3\">\n";
+    assert_eq!(CLAUDE_CODE.unwrapped(wrapped), "\none\n\ntwo\n");
+    for text in [
+        "",
+        "one",
+        "<pasted_content ",
+        "<pasted_content id> one",
+        "</pasted_content >",
+        "a <pasted_content x>b</pasted_content x>",
+        "<pasted_content x>b</pasted_content x> tail>",
+    ] {
+        assert_eq!(CLAUDE_CODE.unwrapped(text), text);
+    }
+}
+
+#[test]
 fn a_flag_is_only_given_to_a_version_that_knows_it() {
     assert!(words(&start()).contains(&"-n".to_string()));
     for version in [None, Some(Version(2, 0, 76))] {

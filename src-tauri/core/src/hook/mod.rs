@@ -18,7 +18,7 @@ use crate::host::Host;
 use crate::registry::Registry;
 use crate::registry::events::Event;
 
-pub use seen::{briefed, fingerprint, prompt_fingerprint};
+pub use seen::{briefed, failure, fingerprint, prompt_fingerprint};
 pub use spool::drain;
 
 use seen::Seen;
@@ -64,7 +64,7 @@ pub async fn answer(host: &Host, agent: &str, mut payload: impl Read) -> Answer 
         Ok(_) if whole => serde_json::from_slice(&bytes).unwrap_or(Value::Null),
         _ => Value::Null,
     };
-    let mut seen = seen::understand(&value);
+    let mut seen = seen::understand(&value, &CLAUDE_CODE);
     let mut text = None;
     if seen.takes_context {
         text = context(host, agent, &CLAUDE_CODE);

@@ -4,6 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::agent::HostAgent;
 use crate::host::files;
 use crate::registry::agents::State;
 use crate::registry::events::Event;
@@ -38,7 +39,7 @@ impl Seen {
 }
 
 /// Reads a payload of any shape.
-pub(super) fn understand(payload: &Value) -> Seen {
+pub(super) fn understand(payload: &Value, kind: &HostAgent) -> Seen {
     let text = |key: &str| payload.get(key).and_then(Value::as_str);
     let name = text("hook_event_name").filter(|name| is_word(name)).unwrap_or("unknown");
     let mut seen = Seen {
@@ -62,6 +63,7 @@ pub(super) fn understand(payload: &Value) -> Seen {
         }
         "UserPromptSubmit" => {
             let prompt = text("prompt").unwrap_or_default();
+            let prompt = kind.unwrapped(prompt);
             note("prompt_sha256", fingerprint(prompt).into());
             note("characters", prompt.chars().count().into());
             seen.state = Some(State::Working);
@@ -89,6 +91,13 @@ pub(super) fn understand(payload: &Value) -> Seen {
             }
         }
         "Stop" => seen.state = Some(State::Idle),
+        "StopFailure" => {
+            let message =
+                short(text("last_assistant_message").or_else(|| text("error")).unwrap_or("an error"));
+            note("error", message.clone().into());
+            seen.state = Some(State::NeedsYou);
+            seen.needs = Some(message);
+        }
         "SessionEnd" => {
             let reason = text("reason").filter(|reason| is_word(reason)).unwrap_or("unknown");
             note("reason", reason.into());
@@ -111,6 +120,11 @@ pub fn fingerprint(prompt: &str) -> String {
 pub fn prompt_fingerprint(event: &Event) -> Option<String> {
     (event.event == "UserPromptSubmit")
         .then(|| detail(event, "prompt_sha256")?.as_str().map(str::to_string))?
+}
+
+/// The error an event says a turn ended in.
+pub fn failure(event: &Event) -> Option<String> {
+    (event.event == "StopFailure").then(|| detail(event, "error")?.as_str().map(str::to_string))?
 }
 
 /// Whether an event says that the briefing was handed over.

@@ -87,6 +87,7 @@ async fn each_captured_payload_leads_to_its_state_and_keeps_only_what_matters() 
         "SubagentStart",
         "SubagentStop",
         "Stop",
+        "StopFailure",
         "PreCompact",
         "PostCompact",
         "SessionEnd",
@@ -314,7 +315,7 @@ proptest! {
             "hook_event_name": event, "session_id": value, "source": value, "prompt": value, "reason": value,
             "tool_name": value, "message": value, "notification_type": "permission_prompt",
         });
-        let seen = seen::understand(&payload);
+        let seen = seen::understand(&payload, &CLAUDE_CODE);
         let detail = Value::Object(seen.detail.clone()).to_string();
         prop_assert!(detail.len() < 1500, "{}", detail);
         for text in [Some(&seen.event), seen.session.as_ref(), seen.needs.as_ref(), seen.session_source.as_ref()] {

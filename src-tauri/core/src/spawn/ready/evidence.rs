@@ -126,6 +126,9 @@ impl<'a> Watch<'a> {
                 self.seen.session_started = true;
                 self.session.clone_from(&event.session);
             }
+            if let Some(error) = hook::failure(&event) {
+                self.seen.failure = Some(error);
+            }
             let submitted = hook::prompt_fingerprint(&event);
             self.seen.submitted |= submitted.is_some() && submitted == self.prompt;
         }

@@ -19,6 +19,8 @@ const KEYS: u32 = 6;
 const ASKED: Duration = Duration::from_millis(400);
 /// How long the better evidence (a hook) is waited for once a weaker one is there.
 const BETTER: Duration = Duration::from_secs(2);
+/// The same where hooks have reported before, so that this one will too.
+const BETTER_HOOKED: Duration = Duration::from_secs(6);
 /// How long after the prompt line appears input may still be thrown away.
 const DEAF: Duration = Duration::from_millis(400);
 /// How long a pasted text may take to show.
@@ -46,6 +48,7 @@ pub(super) struct Setting {
 }
 
 /// What is seen at one moment. Once true stays true for hooks and transcript.
+#[expect(clippy::struct_excessive_bools, reason = "independent observations")]
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Seen {
     /// A conversation began (hook).
@@ -54,6 +57,8 @@ pub(super) struct Seen {
     pub submitted: bool,
     /// Our prompt stands in the transcript.
     pub in_transcript: bool,
+    /// A turn ended in this error (hook).
+    pub failure: Option<String>,
     /// The agent's own state file says it is in a turn.
     pub file_busy: bool,
     /// The agent's own state file says it waits, and for what.
@@ -189,6 +194,7 @@ impl Machine {
             }
             _ => None,
         };
+        let needs = seen.failure.clone().or(needs);
         let yes = |evidence: &str| {
             Some(Settled { receipt: Receipt::Confirmed, needs: needs.clone(), evidence: evidence.into() })
         };
@@ -208,7 +214,8 @@ impl Machine {
         if seen.in_transcript {
             return yes("transcript");
         }
-        let weak = self.weak_since.is_some_and(|since| now >= since + BETTER);
+        let patience = if seen.session_started { BETTER_HOOKED } else { BETTER };
+        let weak = self.weak_since.is_some_and(|since| now >= since + patience);
         if weak && seen.file_busy {
             return yes("session file says busy");
         }
