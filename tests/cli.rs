@@ -18,12 +18,24 @@ fn every_verb_explains_itself() {
 }
 
 const VERBS: &[&str] = &[
+    "spawn",
+    "brief",
+    "recall",
+    "undo",
     "agents",
     "sources",
+    "sources check",
+    "sources add history",
     "sources add postgres",
     "sources add worker",
+    "sources remove",
+    "secret",
+    "secret set",
+    "index",
     "config",
     "config set",
+    "doctor",
+    "uninstall",
     "completions",
 ];
 

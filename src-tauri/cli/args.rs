@@ -42,10 +42,22 @@ Exit codes:
 #[expect(clippy::large_enum_variant, reason = "there is one of it")]
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    /// Start an agent that has been briefed
+    #[command(after_help = SPAWN_EXAMPLES)]
+    Spawn(Spawn),
+    /// Print the briefing an agent would get; writes nothing
+    #[command(after_help = BRIEF_EXAMPLES)]
+    Brief(Inputs),
+    /// Ask the memory stores
+    #[command(after_help = RECALL_EXAMPLES)]
+    Recall(Recall),
+    /// Take back everything that was done for an agent or a folder
+    #[command(after_help = UNDO_EXAMPLES)]
+    Undo(Undo),
     /// List agents
     #[command(after_help = AGENTS_EXAMPLES)]
     Agents(Agents),
-    /// List, add and remove memory stores
+    /// List, check, add and remove memory stores
     #[command(after_help = SOURCES_EXAMPLES, args_conflicts_with_subcommands = true)]
     Sources {
         #[command(subcommand)]
@@ -69,6 +81,9 @@ pub enum Verb {
     /// Check everything a spawn needs, each with a cure
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor,
+    /// Remove every trace of pao from this machine
+    #[command(after_help = UNINSTALL_EXAMPLES)]
+    Uninstall(Uninstall),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {
@@ -306,12 +321,12 @@ pub struct Recall {
 }
 
 #[derive(Debug, Args)]
-#[group(required = true, multiple = false, args = ["agent", "folder"])]
 pub struct Undo {
     /// Name or id of an agent
+    #[arg(required_unless_present = "folder")]
     pub agent: Option<String>,
     /// All agents of this folder
-    #[arg(short = 'C', value_name = "DIR")]
+    #[arg(short = 'C', value_name = "DIR", conflicts_with = "agent")]
     pub folder: Option<PathBuf>,
     /// End agents that still run
     #[arg(long)]
@@ -329,6 +344,11 @@ pub struct Agents {
 pub enum Sources {
     /// List them (as without a word)
     List,
+    /// Try each as a spawn would
+    Check {
+        /// Only this one
+        name: Option<String>,
+    },
     /// Add one to the configuration
     Add {
         #[command(subcommand)]

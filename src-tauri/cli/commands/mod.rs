@@ -1,12 +1,17 @@
 //! One file per verb: what was typed becomes one call of the core, and its answer becomes a screen.
 
 mod agents;
+mod brief;
 mod completions;
 mod config;
 mod doctor;
 mod index;
+mod recall;
 mod secret;
 mod sources;
+mod spawn;
+mod undo;
+mod uninstall;
 
 use pao_core::Error;
 use pao_core::host::Host;
@@ -17,8 +22,13 @@ use crate::render::Screen;
 /// Runs a verb; its exit code.
 pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {
     match verb {
+        Verb::Spawn(what) => spawn::run(host, screen, what).await,
+        Verb::Brief(what) => brief::run(host, screen, what).await,
+        Verb::Recall(what) => recall::run(host, screen, what).await,
+        Verb::Undo(what) => undo::run(host, screen, what).await,
+        Verb::Uninstall(what) => uninstall::run(&host, screen, what).await,
         Verb::Agents(what) => agents::run(&host, screen, what).await,
-        Verb::Sources { what } => sources::run(&host, screen, what).await,
+        Verb::Sources { what } => sources::run(host, screen, what).await,
         Verb::Secret { what } => secret::run(&host, screen, what).await,
         Verb::Index(what) => index::run(host, screen, what).await,
         Verb::Doctor => doctor::run(&host, screen).await,

@@ -3,16 +3,19 @@
 use pao_core::config::edit::Editor;
 use pao_core::config::{Config, HistoryConfig, SourceConfig};
 use pao_core::host::Host;
-use pao_core::{Error, wire};
+use pao_core::source::SourceError;
+use pao_core::spawn::Context;
+use pao_core::{Error, Kind, wire};
 
 use crate::args::{AddSource, Sources};
-use crate::render::{QUIET, STRONG, Screen, Table, clean, paint};
+use crate::render::{BAD, GOOD, QUIET, STRONG, Screen, Table, clean, paint};
 
-pub async fn run(host: &Host, screen: Screen, what: Option<Sources>) -> Result<u8, Error> {
+pub async fn run(host: Host, screen: Screen, what: Option<Sources>) -> Result<u8, Error> {
     match what.unwrap_or(Sources::List) {
-        Sources::List => list(host, screen),
-        Sources::Add { kind } => add(host, screen, &kind),
-        Sources::Remove { name } => remove(host, screen, &name),
+        Sources::List => list(&host, screen),
+        Sources::Check { name } => check(host, screen, name).await,
+        Sources::Add { kind } => add(&host, screen, &kind),
+        Sources::Remove { name } => remove(&host, screen, &name),
     }
 }
 
@@ -61,6 +64,46 @@ fn list(host: &Host, screen: Screen) -> Result<u8, Error> {
     }
     screen.say(&table.to_string())?;
     Ok(0)
+}
+
+/// Tries the sources that are switched on, each within its own deadline, all at once.
+async fn check(host: Host, screen: Screen, only: Option<String>) -> Result<u8, Error> {
+    let context = Context::open(host).await?;
+    let mut all = configured(&context.config);
+    let mut opened = context.sources()?;
+    if let Some(only) = &only {
+        all.retain(|source| source.name == *only);
+        opened.retain(|(source, _)| source.name() == only);
+        if all.is_empty() {
+            return Err(Error::user(format!("there is no source {only}"), "see `pao sources`"));
+        }
+    }
+    let tries = opened.iter().map(|(source, limits)| async move {
+        let tried = tokio::time::timeout(limits.deadline, source.check(*limits)).await;
+        let tried = tried.unwrap_or(Err(SourceError::TimedOut(limits.deadline)));
+        (source.name().to_string(), tried)
+    });
+    for (name, tried) in futures::future::join_all(tries).await {
+        let Some(source) = all.iter_mut().find(|source| source.name == name) else { continue };
+        source.reachable = Some(tried.is_ok());
+        source.found = Some(tried.unwrap_or_else(|error| error.to_string()));
+    }
+    let failed = all.iter().any(|source| source.reachable == Some(false));
+    if screen.json {
+        screen.document(&all)?;
+    } else {
+        let mut table = Table::plain();
+        for source in &all {
+            let (mark, said) = match source.reachable {
+                Some(true) => (paint(GOOD, "✓"), source.found.as_deref().unwrap_or_default()),
+                Some(false) => (paint(BAD, "✗"), source.found.as_deref().unwrap_or_default()),
+                None => (paint(QUIET, "–"), "switched off"),
+            };
+            table.row([format!("{mark} {}", paint(STRONG, &source.name)), source.kind.into(), clean(said)]);
+        }
+        screen.say(&table.to_string())?;
+    }
+    Ok(if failed { Kind::Environment.exit_code() } else { 0 })
 }
 
 fn add(host: &Host, screen: Screen, kind: &AddSource) -> Result<u8, Error> {

@@ -11,9 +11,11 @@ pub mod error;
 pub mod hook;
 pub mod host;
 pub mod project;
+pub mod recall;
 pub mod registry;
 pub mod source;
 pub mod spawn;
+pub mod uninstall;
 pub mod wire;
 
 pub use error::{Error, Kind};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::{Context, deliver, launch, trust};
 use crate::Error;
+use crate::host::Host;
 use crate::host::process::Identity;
 use crate::registry::agents::{Agent, State};
 use crate::registry::change::Change;
@@ -74,7 +75,7 @@ async fn targets(context: &Context, target: &Target) -> Result<Vec<Agent>, Error
 pub(super) async fn take_back(context: &Context, id: &str, name: &str) -> Result<Vec<UndoneItem>, Error> {
     let mut items = Vec::new();
     for entry in context.registry.open_changes(Some(id)).await? {
-        let what = describe(context, &entry.change);
+        let what = describe(&context.host, &entry.change);
         let (outcome, gone) = match one(context, &entry).await {
             Ok(outcome) => outcome,
             Err(error) => (format!("kept: {error}; {}", error.next), false),
@@ -123,8 +124,8 @@ async fn neighbour(context: &Context, entry: &Entry) -> Result<Option<Agent>, Er
         .find(|a| a.id != entry.agent && a.ended_at.is_none() && a.folder.as_os_str() == &**folder))
 }
 
-fn describe(context: &Context, change: &Change) -> String {
-    let show = |path: &PathBuf| context.host.display(path);
+pub(crate) fn describe(host: &Host, change: &Change) -> String {
+    let show = |path: &PathBuf| host.display(path);
     match change {
         Change::File { path, .. } => format!("file {}", show(path)),
         Change::Folder { path } => format!("folder {}", show(path)),

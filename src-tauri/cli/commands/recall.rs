@@ -1,0 +1,51 @@
+//! `pao recall`: asks the sources, for people and for running agents.
+
+use pao_core::host::Host;
+use pao_core::recall::{Asked, recall};
+use pao_core::spawn::Context;
+use pao_core::spawn::passed::SourceState;
+use pao_core::{Error, wire};
+
+use super::brief;
+use crate::args::Recall;
+use crate::interrupt::Interrupt;
+use crate::render::{QUIET, Screen, WARNING, clean, count, paint};
+
+pub async fn run(host: Host, screen: Screen, what: Recall) -> Result<u8, Error> {
+    let interrupt = Interrupt::watch(screen, "stopping; nothing was written")?;
+    let context = Context::open(host).await?;
+    let asked = Asked {
+        query: what.query.join(" "),
+        folder: what.folder,
+        only_sources: what.source,
+        without_sources: what.no_source,
+        limit: usize::try_from(what.limit).unwrap_or(usize::MAX),
+    };
+    let recalled = recall(&context, &asked, &interrupt.cancel).await?;
+    if screen.json {
+        screen.document(&wire::Recalled {
+            query: asked.query,
+            sources: recalled.reports.iter().map(Into::into).collect(),
+            memories: recalled.lines.iter().map(Into::into).collect(),
+            held_back: recalled.quarantined,
+        })?;
+        return Ok(0);
+    }
+    if recalled.lines.is_empty() {
+        screen.say("nothing relevant is known\n")?;
+    }
+    for line in &recalled.lines {
+        let date = line.at.map_or_else(|| "undated".into(), |at| at.format("%Y-%m-%d").to_string());
+        let from = format!("[{} · {date} · {}]", clean(&line.source), clean(&line.id));
+        screen.say(&format!("- {} {}\n", clean(&line.text), paint(QUIET, &from)))?;
+    }
+    // An agent that reads this must be able to tell "nothing known" from "could not be asked".
+    if recalled.reports.iter().any(|r| !matches!(r.state, SourceState::Ok(_) | SourceState::Empty)) {
+        screen.say(&format!("\n{}", brief::sources(&recalled.reports)))?;
+    }
+    if recalled.quarantined > 0 {
+        let held = count(recalled.quarantined, "memory", "memories");
+        screen.aside(&paint(WARNING, &format!("{held} held back: addressed to the agent")));
+    }
+    Ok(0)
+}

@@ -1,0 +1,87 @@
+//! `pao spawn`: the whole job, seen from the terminal.
+
+use pao_core::host::Host;
+use pao_core::spawn::passed::Receipt;
+use pao_core::spawn::request::Spawned;
+use pao_core::spawn::{self, Context};
+use pao_core::{Error, Kind, wire};
+
+use super::brief;
+use crate::args::Spawn;
+use crate::face::{Agreed, Person};
+use crate::interrupt::Interrupt;
+use crate::render::{GOOD, QUIET, STRONG, Screen, WARNING, clean, count, paint};
+
+pub async fn run(host: Host, screen: Screen, what: Spawn) -> Result<u8, Error> {
+    let interrupt = Interrupt::watch(screen, "stopping; what was begun is taken back")?;
+    let agreed = Agreed { trust: what.yes, skip_permissions: what.yes_skip_permissions };
+    let face = Person::new(host.clone(), interrupt.clone(), agreed);
+    let context = Context::open(host).await?;
+    if what.dry_run {
+        let run = spawn::dry_run(&context, &what.request(), &face, &interrupt.cancel).await?;
+        if screen.json {
+            screen.document(&wire::Brief::from(&run))?;
+            return Ok(0);
+        }
+        brief::aside(screen, &run.brief);
+        screen.markdown(&run.brief.briefing.markdown)?;
+        let would: String = run.would.iter().map(|what| format!("  • {}\n", clean(what))).collect();
+        screen.say(&format!("\n{}\n{would}", paint(STRONG, "A spawn would:")))?;
+        return Ok(0);
+    }
+    let spawned = spawn::spawn(&context, &what.request(), &face, &interrupt.cancel).await?;
+    let unproven = unproven(&spawned);
+    if screen.json {
+        let error = unproven.as_ref().map(wire::Failure::from);
+        screen.document(&wire::Spawned { error, ..wire::Spawned::from(&spawned) })?;
+    } else {
+        screen.say(&summary(&context.host, &spawned))?;
+        if let Some(error) = &unproven {
+            screen.error(error);
+        }
+    }
+    Ok(unproven.map_or(0, |error| error.kind.exit_code()))
+}
+
+/// A start that nothing confirmed: done, and yet not certain.
+fn unproven(spawned: &Spawned) -> Option<Error> {
+    if spawned.ready.receipt == Receipt::Confirmed && spawned.ready.needs.is_none() {
+        return None;
+    }
+    let message = match &spawned.ready.needs {
+        Some(needs) => format!("{} waits for you: {needs}", spawned.name),
+        None => format!("nothing has proved that {} received its prompt", spawned.name),
+    };
+    let next = match &spawned.attach {
+        Some(attach) => format!("look at it: {attach}"),
+        None => format!("look at its window in {}", spawned.terminal),
+    };
+    Some(Error::new(Kind::Unconfirmed, message, next).after(format!("{} was started", spawned.name)))
+}
+
+fn summary(host: &Host, spawned: &Spawned) -> String {
+    let mark =
+        if spawned.ready.receipt == Receipt::Confirmed { paint(GOOD, "✓") } else { paint(WARNING, "?") };
+    let folder = clean(&host.display(&spawned.folder));
+    let lines = spawned.briefing.lines.iter().filter(|line| line.left_out.is_none()).count();
+    let known = if spawned.briefing.self_warming {
+        "nothing known, told how to ask".to_string()
+    } else {
+        format!("{}, about {} tokens", count(lines, "line", "lines"), spawned.briefing.tokens)
+    };
+    let mut text = format!("{mark} {} in {folder}\n", paint(STRONG, &clean(&spawned.name)));
+    let mut row = |word: &str, what: &str| {
+        text.push_str(&format!("  {} {}\n", paint(QUIET, &format!("{word:<9}")), clean(what)));
+    };
+    row("briefing", &format!("{known}, by {}", spawned.way.name()));
+    row("prompt", &format!("{} ({})", spawned.ready.receipt.name(), spawned.ready.evidence));
+    row("session", &spawned.session);
+    row("terminal", &spawned.terminal);
+    if let Some(attach) = &spawned.attach {
+        row("attach", attach);
+    }
+    for note in &spawned.notes {
+        row("note", note);
+    }
+    text
+}

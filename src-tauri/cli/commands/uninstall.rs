@@ -1,0 +1,60 @@
+//! `pao uninstall`: lists every trace, asks, removes.
+
+use pao_core::host::Host;
+use pao_core::uninstall::{plan, remove};
+use pao_core::{Error, wire};
+use tokio_util::sync::CancellationToken;
+
+use super::undo::outcomes;
+use crate::args::Uninstall;
+use crate::ask;
+use crate::render::{STRONG, Screen, clean, paint};
+
+pub async fn run(host: &Host, screen: Screen, what: Uninstall) -> Result<u8, Error> {
+    let traces = plan(host).await?;
+    if traces.is_empty() {
+        if screen.json {
+            screen.document(&Vec::<wire::Item>::new())?
+        } else {
+            screen.say("no trace of pao was found\n")?
+        }
+        return Ok(0);
+    }
+    let list: String = traces.iter().map(|trace| format!("  • {}\n", clean(&trace.what))).collect();
+    let list = format!("{}\n{list}", paint(STRONG, "To be removed:"));
+    if what.dry_run {
+        if screen.json {
+            let item = |what: &String| wire::Item {
+                what: what.clone(),
+                state: "would be removed".into(),
+                gone: false,
+            };
+            screen.document(&traces.iter().map(|trace| item(&trace.what)).collect::<Vec<_>>())?;
+        } else {
+            screen.say(&list)?;
+        }
+        return Ok(0);
+    }
+    if !what.yes {
+        screen.aside(&list);
+        match ask::yes("Remove all of it?", &CancellationToken::new()) {
+            Some(true) => {}
+            Some(false) => return Err(Error::user("nothing was removed", "to only see the list: --dry-run")),
+            None => {
+                return Err(Error::user(
+                    "there is nobody to ask",
+                    "run it in a terminal, or agree with --yes",
+                ));
+            }
+        }
+    }
+    let removed = remove(host, &traces, what.end).await?;
+    if screen.json {
+        let item =
+            |r: pao_core::uninstall::Removed| wire::Item { what: r.what, state: r.outcome, gone: r.gone };
+        screen.document(&removed.into_iter().map(item).collect::<Vec<_>>())?;
+    } else {
+        screen.say(&outcomes(removed.iter().map(|r| (&*r.what, &*r.outcome, r.gone))))?;
+    }
+    Ok(0)
+}

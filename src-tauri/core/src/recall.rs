@@ -1,0 +1,105 @@
+//! Asks the sources one question, for a person or a running agent.
+//!
+//! What comes back went through the same rooms as a briefing: ranked across sources, redacted, neutralised, and
+//! without what addresses the agent.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::Error;
+use crate::project::Project;
+use crate::source::{Limits, Question, Source};
+use crate::spawn::Context;
+use crate::spawn::passed::{Gathered, LeftOut, Line, SourceReport, Topic};
+use crate::spawn::{briefing, gather};
+
+/// What is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// The question.
+    pub query: String,
+    /// The folder whose project counts as near; the current one where absent.
+    pub folder: Option<PathBuf>,
+    /// Ask only these sources; empty for all enabled ones.
+    pub only_sources: Vec<String>,
+    /// Do not ask these sources.
+    pub without_sources: Vec<String>,
+    /// At most this many memories.
+    pub limit: usize,
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recalled {
+    /// How each source fared.
+    pub reports: Vec<SourceReport>,
+    /// Memories, best first.
+    pub lines: Vec<Line>,
+    /// How many were held back because they address the agent.
+    pub quarantined: usize,
+}
+
+/// Tokens nobody will reach: memories are limited by number here, not by room.
+const BUDGET: usize = 1_000_000;
+
+/// Asks the sources; writes nothing.
+pub async fn recall(context: &Context, asked: &Asked, cancel: &CancellationToken) -> Result<Recalled, Error> {
+    let host = &context.host;
+    let folder = asked.folder.as_ref().map_or_else(|| host.cwd.clone(), |f| host.cwd.join(f));
+    let folder = folder.canonicalize().map_err(|e| {
+        Error::user(
+            format!("{} cannot be used: {e}", host.display(&folder)),
+            "give an existing folder with -C",
+        )
+    })?;
+    let sources = sources(context, asked)?;
+    let project = Project::of(&folder);
+    let question = Question {
+        text: asked.query.clone(),
+        folder: folder.clone(),
+        project: project.id.clone(),
+        project_name: project.name.clone(),
+        now: host.now(),
+    };
+    let gathered = gather::gather(&sources, &question, cancel, |_| ()).await;
+    let topic = Topic {
+        prompt: Some(asked.query.clone()),
+        query: asked.query.clone(),
+        folder,
+        project,
+        name: String::new(),
+    };
+    Ok(rank(context, &topic, gathered, asked.limit))
+}
+
+fn sources(context: &Context, asked: &Asked) -> Result<Vec<(Arc<dyn Source>, Limits)>, Error> {
+    let mut sources = context.sources()?;
+    let known = |name: &String| sources.iter().any(|(source, _)| source.name() == name);
+    if let Some(name) = asked.only_sources.iter().chain(&asked.without_sources).find(|name| !known(name)) {
+        return Err(Error::user(
+            format!("there is no source {name} that is switched on"),
+            "see `pao sources`",
+        ));
+    }
+    sources.retain(|(source, _)| {
+        (asked.only_sources.is_empty() || asked.only_sources.iter().any(|s| s == source.name()))
+            && !asked.without_sources.iter().any(|s| s == source.name())
+    });
+    for (_, limits) in &mut sources {
+        // More than are shown: what one source ranks low may be the best of all.
+        limits.snippets = limits.snippets.max(asked.limit.saturating_mul(2));
+    }
+    Ok(sources)
+}
+
+fn rank(context: &Context, topic: &Topic, gathered: Gathered, limit: usize) -> Recalled {
+    let options = briefing::Options { budget: BUDGET, now: context.host.now(), pao: &context.host.exe };
+    let composed = briefing::compose(topic, &gathered, &options);
+    let quarantined = composed.lines.iter().filter(|l| l.left_out == Some(LeftOut::Quarantined)).count();
+    let mut lines: Vec<Line> = composed.lines.into_iter().filter(|line| line.left_out.is_none()).collect();
+    lines.sort_by(|a, b| b.score.total_cmp(&a.score));
+    lines.truncate(limit);
+    Recalled { reports: gathered.reports, lines, quarantined }
+}
