@@ -207,7 +207,8 @@ fn the_doctor_finds_all_well_on_a_machine_that_is() {
             "gui launch warning",
             "trust file ok",
             "terminal ok",
-            "secrets ok"
+            "secrets ok",
+            "history ok"
         ],
         "{}",
         ran.screen
@@ -240,4 +241,40 @@ fn the_doctor_examines_the_rest_when_the_configuration_does_not_read() {
         (Some("failed"), true)
     );
     assert!(checks.as_array().unwrap().len() > 5, "{checks}");
+}
+
+const TRANSCRIPT: &str = include_str!("fixtures/transcripts/5c0375b4-57a5-4f26-b12d-d022ee4e51b7.jsonl");
+
+#[test]
+fn transcripts_are_indexed_once_and_the_state_is_told() {
+    let world = World::new();
+    world.write(".claude/projects/-home-app/5c0375b4-57a5-4f26-b12d-d022ee4e51b7.jsonl", TRANSCRIPT);
+    let screens = [
+        world.pao(["index", "--state"]).ok(),
+        world.pao(["index"]).ok(),
+        world.pao(["index"]).ok(),
+        world.pao(["index", "--quiet"]).ok(),
+        world.pao(["index", "--state", "--json"]).ok(),
+    ];
+    assert_eq!(screens[3].stdout.len() + screens[3].stderr.len(), 0, "{}", screens[3].screen);
+    let steady = |text: &str| {
+        // The size of the index on disk differs from build to build.
+        let lines = text.lines().filter(|l| !l.contains("\"bytes\""));
+        let lines = lines.map(|l| l.split(" on disk").next().unwrap().split(" in N ms").next().unwrap());
+        let cut = lines.map(|l| if l.starts_with("index: ") { l.rsplit_once(", ").unwrap().0 } else { l });
+        cut.collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(screens.iter().map(|ran| steady(&ran.screen)).collect::<Vec<_>>().join("\n\n"));
+    let report = world.pao(["index", "--json"]).ok().json();
+    assert_eq!((report["read"].as_u64(), report["messages"].as_u64()), (Some(0), Some(0)));
+}
+
+#[test]
+fn a_launch_without_a_plan_is_refused() {
+    let world = World::new();
+    for id in ["0123456789ab", "../../etc", ""] {
+        let ran = world.pao(["run", id]).run();
+        assert_ne!(ran.code, Some(0), "{}", ran.screen);
+        assert!(ran.stderr.contains("next:"), "{}", ran.screen);
+    }
 }

@@ -71,9 +71,6 @@ impl Check {
     }
 }
 
-/// PATH of a program that was started from Finder, the Dock or at login.
-const GUI_PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
-
 /// How long the secret store may take; it may be asking for a password that nobody is going to type.
 const SECRETS_LIMIT: Duration = Duration::from_secs(10);
 
@@ -186,7 +183,7 @@ async fn program(host: &Host, agent: &HostAgent, config: &Config) -> Check {
 async fn gui(host: &Host, config: &Config) -> Check {
     const NAME: &str = "gui launch";
     let mut bare = host.clone();
-    bare.env.insert("PATH".into(), GUI_PATH.into());
+    bare.env.insert("PATH".into(), login::BARE_PATH.into());
     match login::find(&bare, &config.agent.command).await {
         Some(found) => {
             let how = match found.how {

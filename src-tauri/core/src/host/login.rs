@@ -66,6 +66,9 @@ const HOME_FOLDERS: &[&str] = &[
 const NODE_VERSIONS: &[(&str, &str)] =
     &[(".nvm/versions/node", "bin"), (".local/share/fnm/node-versions", "installation/bin")];
 
+/// PATH of a program that was started from Finder, the Dock or at login.
+pub const BARE_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+
 /// How a program was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
@@ -208,6 +211,8 @@ async fn ask(host: &Host, shell: &Path, flags: &[&str], limit: Duration) -> Resu
         .args(flags)
         .arg(OsStr::from_bytes(&command(&host.exe, &marker)))
         .env("HOME", &host.home)
+        // What our own caller's PATH holds is known without asking; inherited, it would be remembered as the shell's.
+        .env("PATH", BARE_PATH)
         .cwd(&host.home)
         .leads_itself()
         .limit(limit)
