@@ -13,6 +13,8 @@ mod harness;
 mod import_rules;
 mod login;
 mod ready;
+// On macOS the store is the user's own Keychain, which no test may touch.
+#[cfg(not(target_os = "macos"))]
 mod secrets;
 mod source_postgres;
 mod source_worker;

@@ -7,7 +7,7 @@ fn host(dir: &Path) -> Host {
     let exe = dir.join("pao");
     program(
         &exe,
-        "#!/bin/sh\nshift\ncase $1 in\nsession) shift; exec setsid \"$@\";;\nenv) printf '%s\\0' \"$2\"; env -0; printf '%s\\0' \"$2\";;\nesac\n",
+        "#!/bin/sh\nshift\ncase $1 in\nsession) shift; command -v setsid > /dev/null && exec setsid \"$@\"; exec \"$@\";;\nenv) printf '%s\\0' \"$2\"; env -0; printf '%s\\0' \"$2\";;\nesac\n",
     );
     let env = BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]);
     Host { home: dir.into(), pao_home: dir.join("pao-home"), cwd: dir.into(), exe, env, frozen: None }
