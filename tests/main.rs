@@ -10,6 +10,7 @@
 mod cli;
 mod config;
 mod harness;
+mod hook;
 mod import_rules;
 mod login;
 mod ready;
