@@ -127,12 +127,14 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
     let compiled = PATTERNS.iter().filter_map(|&(kind, pattern, holds)| {
         // Boundaries of ASCII words: a key may follow a Chinese word without a blank, and it is one fast pass.
         let pattern = pattern.replace(r"\b", r"(?-u:\b)");
-        let pattern = RegexBuilder::new(&pattern).size_limit(SIZE_LIMIT).build().ok()?;
+        let pattern =
+            RegexBuilder::new(&pattern).size_limit(SIZE_LIMIT).dfa_size_limit(SIZE_LIMIT).build().ok()?;
         Some(Rule { kind, pattern, holds })
     });
     let list: Vec<Rule> = compiled.collect();
     let set = RegexSetBuilder::new(list.iter().map(|rule| rule.pattern.as_str()))
         .size_limit(SIZE_LIMIT)
+        .dfa_size_limit(SIZE_LIMIT)
         .build()
         .ok();
     Rules { list, set }

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use regex::{Regex, RegexSet, RegexSetBuilder};
+use regex::{Regex, RegexBuilder};
 use unicode_normalization::UnicodeNormalization;
 
 use super::clean;
@@ -38,8 +38,10 @@ fn plain(text: &str) -> String {
 }
 
 fn orders(text: &str, speaker: Speaker) -> bool {
-    ALWAYS.as_ref().is_none_or(|set| set.is_match(text))
-        || (speaker != Speaker::User && UNLESS_USER.as_ref().is_none_or(|set| set.is_match(text)))
+    let any = |patterns: &Option<Vec<Regex>>| {
+        patterns.as_ref().is_none_or(|patterns| patterns.iter().any(|pattern| pattern.is_match(text)))
+    };
+    any(&ALWAYS) || (speaker != Speaker::User && any(&UNLESS_USER))
 }
 
 /// Patterns that no record of work needs. Case is ignored and `.` crosses line ends.
@@ -113,20 +115,24 @@ const SPELLED: &[&str] = &[
     "ignorethesystemprompt",
 ];
 
-// Where a set did not compile everything counts as matching: nothing is delivered unseen. A test asserts it does.
-static ALWAYS: LazyLock<Option<RegexSet>> = LazyLock::new(|| compile(NEVER_RECORDED));
-static UNLESS_USER: LazyLock<Option<RegexSet>> = LazyLock::new(|| compile(ORDERS));
+// Where a pattern did not compile everything counts as matching: nothing is delivered unseen. A test asserts it does.
+static ALWAYS: LazyLock<Option<Vec<Regex>>> = LazyLock::new(|| compile(NEVER_RECORDED));
+static UNLESS_USER: LazyLock<Option<Vec<Regex>>> = LazyLock::new(|| compile(ORDERS));
 static BLOB: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[A-Za-z0-9+/_-]{24,}={0,2}").ok());
 
-fn compile(patterns: &[&str]) -> Option<RegexSet> {
-    // Boundaries of ASCII words: only those can be decided without decoding, which keeps the whole set to one pass.
-    let patterns = patterns.iter().map(|pattern| pattern.replace(r"\b", r"(?-u:\b)"));
-    RegexSetBuilder::new(patterns)
-        .case_insensitive(true)
-        .dot_matches_new_line(true)
-        .size_limit(64 << 20)
-        .build()
-        .ok()
+/// One by one, since each begins with words a regex can look for quickly; as one set they cost about twice as much.
+fn compile(patterns: &[&str]) -> Option<Vec<Regex>> {
+    // Boundaries of ASCII words: only those can be decided without decoding.
+    let compiled = patterns.iter().map(|pattern| {
+        RegexBuilder::new(&pattern.replace(r"\b", r"(?-u:\b)"))
+            .case_insensitive(true)
+            .dot_matches_new_line(true)
+            .size_limit(64 << 20)
+            .dfa_size_limit(8 << 20)
+            .build()
+            .ok()
+    });
+    compiled.collect()
 }
 
 /// Letters that only tag characters can write are read by models and seen by nobody.
