@@ -278,3 +278,129 @@ fn a_launch_without_a_plan_is_refused() {
         assert!(ran.stderr.contains("next:"), "{}", ran.screen);
     }
 }
+
+/// What an earlier session said, as the host agent leaves it.
+fn remember(world: &World, folder: &std::path::Path, text: &str) {
+    let record = serde_json::json!({
+        "type": "user", "message": { "role": "user", "content": text }, "cwd": folder,
+        "uuid": "77bda9c0-47c6-4028-be18-cc4b07d22dcd", "timestamp": "2026-11-20T09:00:00.000Z",
+        "sessionId": "0b5e7f0e-58b4-4c57-9a44-0d4cf1a7a001", "isSidechain": false,
+    });
+    world
+        .write(".claude/projects/-sample/0b5e7f0e-58b4-4c57-9a44-0d4cf1a7a001.jsonl", &format!("{record}\n"));
+    world.pao(["index", "--quiet"]).ok();
+}
+
+#[test]
+fn a_briefing_goes_to_standard_output_and_the_sources_beside_it() {
+    let world = World::new();
+    let folder = world.folder("code/api");
+    remember(&world, &folder, "The login bug comes from the session cookie: it expires at midnight UTC.");
+    let ran = world.pao(["brief", "fix", "the", "login", "bug"]).at(&folder).ok();
+    assert!(ran.stdout.contains("expires at midnight UTC"), "{}", ran.screen);
+    assert!(ran.stderr.contains("gather    done"), "{}", ran.screen);
+    assert!(ran.stderr.contains("ok (1)"), "{}", ran.screen);
+    let json = world.pao(["brief", "--json", "fix", "the", "login", "bug"]).at(&folder).ok().json();
+    assert_eq!((&json["markdown"], &json["sources"][0]["state"]), (&ran.stdout.into(), &"ok".into()));
+    let before: Vec<_> = std::fs::read_dir(&folder).unwrap().collect();
+    assert!(before.is_empty(), "a briefing writes nothing into the folder");
+}
+
+#[test]
+fn a_recalled_memory_is_one_line_with_where_it_came_from() {
+    let world = World::new();
+    let folder = world.folder("code/api");
+    remember(&world, &folder, "The login bug comes from the session cookie: it expires at midnight UTC.");
+    let ran = world.pao(["recall", "session", "cookie"]).at(&folder).ok();
+    assert_eq!(ran.stdout.lines().count(), 1, "{}", ran.screen);
+    assert!(
+        ran.stdout.starts_with("- ") && ran.stdout.contains("[history · 2026-11-20 · "),
+        "{}",
+        ran.screen
+    );
+    let none = world.pao(["recall", "zebra", "migration"]).at(&folder).ok();
+    assert_eq!(none.stdout, "nothing relevant is known\n");
+    let unknown = world.pao(["recall", "--source", "nowhere", "x"]).run();
+    assert_eq!(unknown.code, Some(2), "{}", unknown.screen);
+}
+
+#[test]
+fn a_source_that_is_down_is_named_and_never_taken_for_nothing_known() {
+    let world = World::new();
+    let url = "http://127.0.0.1:9";
+    world
+        .pao(["sources", "add", "worker", "chats", "--url", url, "--protocol", "json-rpc", "--auth", "none"])
+        .ok();
+    let ran = world.pao(["recall", "login"]).ok();
+    assert!(ran.stdout.contains("chats") && ran.stdout.contains("unavailable"), "{}", ran.screen);
+    let checked = world.pao(["sources", "check", "chats"]).run();
+    assert_eq!(checked.code, Some(4), "{}", checked.screen);
+    assert!(checked.stdout.contains("✗ chats"), "{}", checked.screen);
+    let doctor = world.pao(["doctor"]).run();
+    assert!(doctor.stdout.contains("✗ source chats"), "{}", doctor.screen);
+    assert!(doctor.stdout.contains("pao config set sources.chats.enabled false"), "{}", doctor.screen);
+}
+
+#[test]
+fn without_anybody_to_ask_a_consent_is_an_error_that_names_the_option() {
+    let world = World::new();
+    world.program("claude", AGENT);
+    world.write(".claude.json", "{\"hasCompletedOnboarding\": true, \"projects\": {}}");
+    let folder = world.folder("code/api");
+    let ran = world.pao(["spawn", "--terminal", "tmux", "--json", "fix", "it"]).at(&folder).run();
+    assert_eq!(ran.code, Some(2), "{}", ran.screen);
+    assert!(ran.json()["next"].as_str().unwrap().contains("--yes"), "{}", ran.screen);
+    assert_eq!(world.pao(["agents", "--json"]).ok().json(), serde_json::json!([]));
+    assert_eq!(world.read(".claude.json"), "{\"hasCompletedOnboarding\": true, \"projects\": {}}");
+}
+
+#[test]
+fn a_dry_run_says_what_it_would_do_and_does_none_of_it() {
+    let world = World::new();
+    world.program("claude", AGENT);
+    world.write(".claude.json", "{\"hasCompletedOnboarding\": true, \"projects\": {}}");
+    let folder = world.folder("code/api");
+    let ran = world.pao(["spawn", "--terminal", "tmux", "--dry-run", "fix", "it"]).at(&folder).ok();
+    assert!(ran.stdout.contains("A spawn would:"), "{}", ran.screen);
+    assert!(ran.stdout.contains("mark the folder as trusted"), "{}", ran.screen);
+    assert!(!world.path(".pao/agents").exists(), "{}", ran.screen);
+    assert_eq!(world.read(".claude.json"), "{\"hasCompletedOnboarding\": true, \"projects\": {}}");
+}
+
+#[test]
+fn undo_of_nobody_is_wrong_use_and_of_a_quiet_folder_nothing() {
+    let world = World::new();
+    let folder = world.folder("code/api");
+    assert_eq!(world.pao(["undo", "nobody"]).run().code, Some(2));
+    assert_eq!(world.pao(["undo"]).run().code, Some(2));
+    assert_eq!(world.pao(["undo", "x", "-C", "."]).run().code, Some(2));
+    assert_eq!(world.pao(["undo", "-C", "."]).at(&folder).ok().stdout, "nothing was left to take back\n");
+}
+
+#[test]
+fn uninstalling_lists_every_trace_and_leaves_what_is_not_ours() {
+    let world = World::new();
+    let folder = world.folder("code/api");
+    remember(&world, &folder, "The login bug comes from the session cookie.");
+    world.pao(["config", "set", "secrets.store", "file"]).ok();
+    world.pao(["sources", "add", "postgres", "facts", "--url", "postgres://localhost/m"]).ok();
+    world.pao(["secret", "set", "facts"]).stdin("FAKE").ok();
+    world.pao(["agents"]).ok();
+    world.write(".zfunc/_pao", &world.pao(["completions", "zsh"]).ok().stdout);
+    world.write(".zfunc/_other", "#compdef other\n");
+    world.write(".pao/notes.txt", "mine");
+    let unasked = world.pao(["uninstall"]).run();
+    assert_eq!(unasked.code, Some(2), "{}", unasked.screen);
+    assert!(world.path(".pao/secrets/facts").exists());
+    let listed = world.pao(["uninstall", "--dry-run"]).ok();
+    assert!(world.path(".pao/secrets/facts").exists());
+    let removed = world.pao(["uninstall", "--yes"]).ok();
+    insta::assert_snapshot!(format!("{}\n{}", listed.screen, removed.screen));
+    assert_eq!(world.read(".pao/notes.txt"), "mine");
+    assert_eq!(std::fs::read_dir(world.path(".pao")).unwrap().count(), 1);
+    assert!(!world.path(".zfunc/_pao").exists() && world.path(".zfunc/_other").exists());
+    std::fs::remove_file(world.path(".pao/notes.txt")).unwrap();
+    world.pao(["uninstall", "--yes"]).ok();
+    assert!(!world.path(".pao").exists());
+    assert_eq!(world.pao(["uninstall"]).ok().stdout, "no trace of pao was found\n");
+}

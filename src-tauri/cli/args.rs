@@ -39,7 +39,6 @@ Exit codes:
   5 spawned but not confirmed";
 
 /// What to do.
-#[expect(clippy::large_enum_variant, reason = "there is one of it")]
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Start an agent that has been briefed
@@ -247,7 +246,8 @@ impl Spawn {
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Terminal {
     Auto,
-    Terminal,
+    #[value(name = "terminal")]
+    TerminalApp,
     Tmux,
 }
 
@@ -255,7 +255,7 @@ impl Terminal {
     fn name(self) -> &'static str {
         match self {
             Terminal::Auto => "auto",
-            Terminal::Terminal => "terminal",
+            Terminal::TerminalApp => "terminal",
             Terminal::Tmux => "tmux",
         }
     }
@@ -340,6 +340,7 @@ pub struct Agents {
     pub all: bool,
 }
 
+#[expect(clippy::large_enum_variant, reason = "there is one of it")]
 #[derive(Debug, Subcommand)]
 pub enum Sources {
     /// List them (as without a word)
@@ -361,7 +362,6 @@ pub enum Sources {
     },
 }
 
-#[expect(clippy::large_enum_variant, reason = "there is one of it")]
 #[derive(Debug, Subcommand)]
 pub enum AddSource {
     /// The host agent's transcripts on this disk (there by default)

@@ -162,6 +162,15 @@ impl std::fmt::Display for Table {
     }
 }
 
+/// A heading and things below it, one a line.
+pub fn bullets<'a>(heading: &str, things: impl Iterator<Item = &'a str>) -> String {
+    let mut text = paint(STRONG, heading) + "\n";
+    for thing in things {
+        text = text + "  • " + &clean(thing) + "\n";
+    }
+    text
+}
+
 /// Columns of the terminal that standard output is, where it is one.
 fn edge() -> Option<usize> {
     let term = console::Term::stdout();

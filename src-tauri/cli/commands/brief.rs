@@ -1,5 +1,7 @@
 //! `pao brief`: the briefing an agent would get, and how each source fared.
 
+use std::fmt::Write as _;
+
 use pao_core::host::Host;
 use pao_core::spawn::passed::{Briefing, Gathered, LeftOut, SourceReport, SourceState};
 use pao_core::spawn::request::Brief;
@@ -66,7 +68,7 @@ fn left_out(briefing: &Briefing, gathered: &Gathered) -> String {
         (LeftOut::OverBudget, "over budget"),
     ] {
         if of(reason) > 0 {
-            text.push_str(&format!(", {} {word}", of(reason)));
+            let _ = write!(text, ", {} {word}", of(reason));
         }
     }
     for line in briefing.lines.iter().filter(|line| line.left_out == Some(LeftOut::Quarantined)) {

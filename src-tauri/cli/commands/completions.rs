@@ -16,9 +16,9 @@ pub fn run(screen: Screen, shell: Shell) -> Result<u8, Error> {
     clap_complete::generate(shell, &mut Cli::command(), "pao", &mut script);
     let script = String::from_utf8_lossy(&script);
     if screen.json {
-        screen.document(&script)?
+        screen.document(&script)?;
     } else {
-        screen.raw(script.as_bytes())?
+        screen.raw(script.as_bytes())?;
     }
     Ok(0)
 }

@@ -1,5 +1,7 @@
 //! `pao spawn`: the whole job, seen from the terminal.
 
+use std::fmt::Write as _;
+
 use pao_core::host::Host;
 use pao_core::spawn::passed::Receipt;
 use pao_core::spawn::request::Spawned;
@@ -10,7 +12,7 @@ use super::brief;
 use crate::args::Spawn;
 use crate::face::{Agreed, Person};
 use crate::interrupt::Interrupt;
-use crate::render::{GOOD, QUIET, STRONG, Screen, WARNING, clean, count, paint};
+use crate::render::{GOOD, QUIET, STRONG, Screen, WARNING, bullets, clean, count, paint};
 
 pub async fn run(host: Host, screen: Screen, what: Spawn) -> Result<u8, Error> {
     let interrupt = Interrupt::watch(screen, "stopping; what was begun is taken back")?;
@@ -25,8 +27,7 @@ pub async fn run(host: Host, screen: Screen, what: Spawn) -> Result<u8, Error> {
         }
         brief::aside(screen, &run.brief);
         screen.markdown(&run.brief.briefing.markdown)?;
-        let would: String = run.would.iter().map(|what| format!("  • {}\n", clean(what))).collect();
-        screen.say(&format!("\n{}\n{would}", paint(STRONG, "A spawn would:")))?;
+        screen.say(&bullets("A spawn would:", run.would.iter().map(String::as_str)))?;
         return Ok(0);
     }
     let spawned = spawn::spawn(&context, &what.request(), &face, &interrupt.cancel).await?;
@@ -71,7 +72,7 @@ fn summary(host: &Host, spawned: &Spawned) -> String {
     };
     let mut text = format!("{mark} {} in {folder}\n", paint(STRONG, &clean(&spawned.name)));
     let mut row = |word: &str, what: &str| {
-        text.push_str(&format!("  {} {}\n", paint(QUIET, &format!("{word:<9}")), clean(what)));
+        let _ = writeln!(text, "  {} {}", paint(QUIET, &format!("{word:<9}")), clean(what));
     };
     row("briefing", &format!("{known}, by {}", spawned.way.name()));
     row("prompt", &format!("{} ({})", spawned.ready.receipt.name(), spawned.ready.evidence));

@@ -8,20 +8,22 @@ use tokio_util::sync::CancellationToken;
 use super::undo::outcomes;
 use crate::args::Uninstall;
 use crate::ask;
-use crate::render::{STRONG, Screen, clean, paint};
+use crate::render::{Screen, bullets};
 
 pub async fn run(host: &Host, screen: Screen, what: Uninstall) -> Result<u8, Error> {
     let traces = plan(host).await?;
     if traces.is_empty() {
         if screen.json {
-            screen.document(&Vec::<wire::Item>::new())?
+            screen.document(&Vec::<wire::Item>::new())?;
         } else {
-            screen.say("no trace of pao was found\n")?
+            screen.say(
+                "no trace of pao was found
+",
+            )?;
         }
         return Ok(0);
     }
-    let list: String = traces.iter().map(|trace| format!("  • {}\n", clean(&trace.what))).collect();
-    let list = format!("{}\n{list}", paint(STRONG, "To be removed:"));
+    let list = bullets("To be removed:", traces.iter().map(|trace| trace.what.as_str()));
     if what.dry_run {
         if screen.json {
             let item = |what: &String| wire::Item {

@@ -5,6 +5,7 @@
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Error;
@@ -15,7 +16,8 @@ use crate::host::process::Run;
 use crate::host::secrets::SecretStore;
 use crate::host::{Host, files, terminal};
 use crate::registry::{Registry, RegistryError};
-use crate::source::history;
+use crate::source::{SourceError, history};
+use crate::spawn::Context;
 
 /// How a thing is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +101,7 @@ pub async fn examine(host: &Host) -> Vec<Check> {
     checks.push(open_terminal(host, &config).await);
     checks.push(secrets(host, &config).await);
     checks.push(index(host, &config));
+    checks.extend(sources(host, &config).await);
     checks
 }
 
@@ -282,6 +285,46 @@ fn index(host: &Host, config: &Config) -> Check {
         ),
         Ok(state) => Check::ok(NAME, format!("{} messages of {} transcripts", state.messages, state.files)),
         Err(error) => Check::error(NAME, error),
+    }
+}
+
+/// Every other source that is switched on, tried as a spawn would, all at once.
+async fn sources(host: &Host, config: &Config) -> Vec<Check> {
+    if !config.sources.values().any(|source| source.enabled() && source.kind() != "history") {
+        return Vec::new();
+    }
+    // What keeps the registry or the secrets from opening was already said.
+    let Ok(registry) = Registry::open(&host.registry_file()).await else { return Vec::new() };
+    let context = Context { host: host.clone(), config: config.clone(), registry: Arc::new(registry) };
+    let Ok(sources) = context.sources() else { return Vec::new() };
+    let history = config.history().map(|(name, _)| name);
+    let others = sources.iter().filter(|(source, _)| Some(source.name()) != history);
+    let tries = others.map(|(source, limits)| async move {
+        let name = format!("source {}", source.name());
+        match tokio::time::timeout(limits.deadline, source.check(*limits)).await {
+            Ok(Ok(found)) => Check::ok(&name, found),
+            Ok(Err(error)) => Check::failed(&name, error.to_string(), cure_of(source.name(), &error)),
+            Err(_) => {
+                let error = SourceError::TimedOut(limits.deadline);
+                Check::failed(&name, error.to_string(), cure_of(source.name(), &error))
+            }
+        }
+    });
+    futures::future::join_all(tries).await
+}
+
+fn cure_of(name: &str, error: &SourceError) -> String {
+    match error {
+        SourceError::Unreachable(_) | SourceError::TimedOut(_) => {
+            format!(
+                "start it, look at its address, or switch it off: pao config set sources.{name}.enabled false"
+            )
+        }
+        SourceError::Refused(_) => format!("keep the right password or token: pao secret set {name}"),
+        SourceError::Paused(_) => "wait until then".into(),
+        SourceError::BadReply(_) | SourceError::Misconfigured(_) => {
+            format!("look at its settings: pao config show, keys sources.{name}.…")
+        }
     }
 }
 

@@ -74,7 +74,10 @@ pub async fn recall(context: &Context, asked: &Asked, cancel: &CancellationToken
     Ok(rank(context, &topic, gathered, asked.limit))
 }
 
-fn sources(context: &Context, asked: &Asked) -> Result<Vec<(Arc<dyn Source>, Limits)>, Error> {
+/// Sources, each with its limits.
+type Limited = Vec<(Arc<dyn Source>, Limits)>;
+
+fn sources(context: &Context, asked: &Asked) -> Result<Limited, Error> {
     let mut sources = context.sources()?;
     let known = |name: &String| sources.iter().any(|(source, _)| source.name() == name);
     if let Some(name) = asked.only_sources.iter().chain(&asked.without_sources).find(|name| !known(name)) {

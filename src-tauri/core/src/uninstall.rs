@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 use crate::config::Config;
+use crate::host::process::Identity;
 use crate::host::secrets::SecretStore;
 use crate::host::{Host, files};
 use crate::registry::Registry;
@@ -53,12 +54,14 @@ const OURS: &[&str] = &[
     "secrets",
     "spool",
     "agent-version",
+    "automation.json",
     "config.lock",
     "config.toml",
     "login-env.json",
     "registry.db",
     "registry.db-shm",
     "registry.db-wal",
+    "tmux.conf",
 ];
 
 /// Where completion scripts are usually put, from the home directory, and what shows that one is ours.
@@ -184,7 +187,7 @@ async fn take_back(host: &Host, traces: &[Trace], end_live: bool) -> Result<Vec<
 }
 
 fn runs(agent: &Agent) -> bool {
-    agent.process.is_some_and(|process| process.alive())
+    agent.process.is_some_and(Identity::alive)
 }
 
 fn done(result: std::io::Result<&'static str>) -> (String, bool) {
