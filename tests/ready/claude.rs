@@ -36,12 +36,11 @@ impl Which {
         }
     }
 
-    fn version(self) -> Version {
+    fn version(self, world: &World) -> Version {
         let command = self.command();
-        let mut version = std::process::Command::new(&command[0]);
-        version.args(&command[1..]).arg("--version").env("DISABLE_AUTOUPDATER", "1");
-        let home = tempfile::tempdir().unwrap();
-        let out = version.env("HOME", home.path()).output().unwrap();
+        let mut version = world.command(&command[0]);
+        let out =
+            version.args(&command[1..]).arg("--version").env("DISABLE_AUTOUPDATER", "1").output().unwrap();
         Version::parse(&String::from_utf8_lossy(&out.stdout)).unwrap()
     }
 }
@@ -81,7 +80,7 @@ impl Real {
         start.world.write(".claude.json", &onboarded.to_string());
         let private = start.host.agent_dir(ID);
         fs::write(private.join("hook.md"), BRIEFING).unwrap();
-        let version = Some(which.version());
+        let version = Some(which.version(&start.world));
         let call = HookCall { exe: Path::new(PAO), agent: ID, pao_home: Some(&start.host.pao_home) };
         let settings = private.join("settings.json");
         fs::write(&settings, CLAUDE_CODE.settings(version, &call, &private).to_string()).unwrap();
