@@ -210,7 +210,7 @@ pub struct Spawn {
     pub inputs: Inputs,
     /// Where to open it: Terminal.app or tmux
     #[arg(long)]
-    pub terminal: Option<Terminal>,
+    pub terminal: Option<Window>,
     /// What the agent may do without asking
     #[arg(long)]
     pub permission: Option<Profile>,
@@ -244,19 +244,19 @@ impl Spawn {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Terminal {
+pub enum Window {
     Auto,
     #[value(name = "terminal")]
     TerminalApp,
     Tmux,
 }
 
-impl Terminal {
+impl Window {
     fn name(self) -> &'static str {
         match self {
-            Terminal::Auto => "auto",
-            Terminal::TerminalApp => "terminal",
-            Terminal::Tmux => "tmux",
+            Window::Auto => "auto",
+            Window::TerminalApp => "terminal",
+            Window::Tmux => "tmux",
         }
     }
 }
