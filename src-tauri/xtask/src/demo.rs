@@ -40,6 +40,10 @@ pub fn demo(asked: &Spawn, machine: &Machine, agent: &Path) -> Result<ExitCode, 
         }
     };
     result["claude_code"] = json!(claude::version_of(agent));
+    if let Some(attach) = result["attach"].as_str() {
+        // The demo's tmux keeps its sockets in the demo's home.
+        result["attach"] = json!(format!("TMUX_TMPDIR={} {attach}", stage.home.join("tmux").display()));
+    }
     if asked.json {
         println!("{result}");
     } else {
@@ -148,7 +152,13 @@ fn tell(result: &Value) {
     println!("\nThe seven steps of `{}`:", result["agent"].as_str().unwrap_or("?"));
     for step in result["steps"].as_array().into_iter().flatten() {
         let text = |key: &str| step[key].as_str().unwrap_or_default();
-        println!("  {:9} {:>6} ms  {:8} {}", text("name"), step["ms"], text("state"), text("note"));
+        println!(
+            "  {:9} {:>6} ms  {:8} {}",
+            text("name"),
+            step["ms"].as_u64().unwrap_or_default(),
+            text("state"),
+            text("note")
+        );
     }
     let lines = |key: &str| result["proof"][key].as_array().cloned().unwrap_or_default();
     println!("\nIn the agent's first request, as the stand-in of the Messages API logged it:");
