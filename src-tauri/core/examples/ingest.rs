@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("ask {name:<9}{:>8.2} ms p50 {:>8.2} ms p95", at(&mut times, 0.5), at(&mut times, 0.95));
     }
 
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let source = history::open("history", &config, &host);
     let limits = Limits { snippets: 30, deadline: Duration::from_secs(5) };
     let mut times = Vec::new();

@@ -33,8 +33,9 @@ const BROUGHT_IN: usize = 20;
 const BRINGING: usize = 10;
 /// Units looked at closely.
 const CLOSELY: usize = 64;
-/// Texts read to see what stands side by side.
-const READ: usize = 80;
+/// Texts read to see what stands side by side, and words of each text.
+const READ: usize = 48;
+const WORDS_READ: usize = 240;
 /// Terms of a question, rarest first; the rest of a long one adds little.
 const ASKED: usize = 32;
 /// Occurrences walked through for one question. Frequent words beyond it carry little and are left out.
@@ -500,7 +501,7 @@ impl Texts<'_> {
         if !self.read.contains_key(&(segment, doc)) {
             let document: TantivyDocument = self.searcher.doc(DocAddress::new(segment, doc))?;
             let text = self.index.fields.message(&document).text;
-            let words = self.cutter.sequence(&text).map(str::to_owned).collect();
+            let words = self.cutter.sequence(head(&text)).map(str::to_owned).collect();
             self.read.insert((segment, doc), words);
         }
         Ok(self.read.get(&(segment, doc)).map_or(&[], Vec::as_slice))
@@ -590,7 +591,7 @@ impl Texts<'_> {
                     continue;
                 }
                 length += segment.lengths.fieldnorm(doc) as f32;
-                for word in self.sequence(one.segment, doc)?.iter().take(400) {
+                for word in self.sequence(one.segment, doc)?.iter() {
                     if word.len() > 2 && !is_stop(word) && !asked.iter().any(|term| &term.text == word) {
                         *words.entry(word.clone()).or_default() += 1.0;
                     }
@@ -629,6 +630,11 @@ fn information(of: u64, found: u64) -> f32 {
 /// How much `count` occurrences in a text of this length say.
 fn saturated(count: f32, length: f32, average: f32) -> f32 {
     count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length / average))
+}
+
+/// The first part of a text, enough for [`WORDS_READ`] words of most.
+fn head(text: &str) -> &str {
+    &text[..text.floor_char_boundary(WORDS_READ * 8)]
 }
 
 fn descending(a: f32, b: f32) -> Ordering {

@@ -8,20 +8,18 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use aho_corasick::AhoCorasick;
+use regex::{Captures, Regex, RegexBuilder};
 
 /// The text with every secret that is recognised replaced by `[redacted: kind]`.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let rules = &*RULES;
-    let hits: Vec<usize> = match &rules.set {
-        Some(set) => set.matches(text).into_iter().collect(),
-        None => (0..rules.list.len()).collect(),
-    };
-    if hits.is_empty() {
+    let hits = rules.that_may_match(text);
+    if hits == 0 {
         return Cow::Borrowed(text);
     }
     let mut out = text.to_owned();
-    for rule in hits.into_iter().filter_map(|i| rules.list.get(i)) {
+    for (_, rule) in rules.list.iter().enumerate().filter(|(i, _)| hits & (1 << i) != 0) {
         let replaced = rule.pattern.replace_all(&out, |found: &Captures<'_>| replacement(rule, found));
         if let Cow::Owned(next) = replaced {
             out = next;
@@ -53,94 +51,190 @@ struct Rule {
 
 struct Rules {
     list: Vec<Rule>,
-    /// The same patterns in the same order: one pass says which of them need to run at all. Without it all run.
-    set: Option<RegexSet>,
+    /// The words of all rules, and for each the rules it belongs to as bits: one fast pass says which rules need to run
+    /// at all, and for most text none does.
+    words: Option<AhoCorasick>,
+    rules_of: Vec<u64>,
 }
 
-/// What each rule looks for, in the order in which they run: a more exact kind goes before a vaguer one.
-const PATTERNS: &[(&str, &str, Check)] = &[
+impl Rules {
+    /// Bits of the rules that may match; all of them where the words could not be compiled.
+    fn that_may_match(&self, text: &str) -> u64 {
+        let Some(words) = &self.words else { return u64::MAX };
+        let found = words.find_overlapping_iter(text);
+        found
+            .fold(0, |bits, found| bits | self.rules_of.get(found.pattern().as_usize()).copied().unwrap_or(0))
+    }
+}
+
+/// What each rule looks for, in the order in which they run: a more exact kind goes before a vaguer one. Last stand
+/// words of which one must occur, in any case, for the rule to match at all.
+const PATTERNS: &[(&str, &str, Check, &[&str])] = &[
     // Line breaks inside a block may be real, folded to blanks, or escaped in a JSON string.
     (
         "private key",
         r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.{0,20000}?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
         always,
+        &["PRIVATE KEY"],
     ),
     (
         "private key",
         r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:\\[nr]|\s)*[A-Za-z0-9+/]{16,}={0,2})*(?:(?:\\[nr]|\s)*[A-Za-z0-9+/]+={1,2})?",
         always,
+        &["PRIVATE KEY"],
     ),
     (
         "private key",
         r"(?:[A-Za-z0-9+/]{16,}={0,2}(?:\\[nr]|\s)*)*(?:[A-Za-z0-9+/]+={0,2}(?:\\[nr]|\s)*)-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
         always,
+        &["PRIVATE KEY"],
     ),
-    ("private key", r"\bMII[A-Za-z0-9+/]{90,}={0,2}", random),
-    ("private key", r"\bAGE-SECRET-KEY-1[0-9A-Z]{40,}", always),
-    ("api key", r"\bsk-(?:ant|proj|svcacct|admin|or)-[A-Za-z0-9_-]{12,}", always),
-    ("api key", r"\bsk-[A-Za-z0-9_-]{20,}", mixed),
-    ("api key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{12,}|\bwhsec_[A-Za-z0-9+/]{16,}", always),
-    ("github token", r"\bgh[pousr]_[A-Za-z0-9]{16,}|\bgithub_pat_[A-Za-z0-9_]{20,}", always),
-    ("gitlab token", r"\bgl(?:pat|dt|ptt|rt|soat|cbt|ft|imt|agent)-[A-Za-z0-9_-]{16,}", always),
-    ("aws key id", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b", always),
-    ("slack token", r"\bxox[a-z]-[A-Za-z0-9-]{10,}|\bxapp-\d-[A-Za-z0-9-]{10,}", always),
-    ("slack webhook", r"\bhooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,}", always),
+    ("private key", r"\bMII[A-Za-z0-9+/]{90,}={0,2}", random, &["MII"]),
+    ("private key", r"\bAGE-SECRET-KEY-1[0-9A-Z]{40,}", always, &["AGE-SECRET-KEY-1"]),
+    ("api key", r"\bsk-(?:ant|proj|svcacct|admin|or)-[A-Za-z0-9_-]{12,}", always, &["sk-"]),
+    ("api key", r"\bsk-[A-Za-z0-9_-]{20,}", mixed, &["sk-"]),
+    (
+        "api key",
+        r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{12,}|\bwhsec_[A-Za-z0-9+/]{16,}",
+        always,
+        &["k_live_", "k_test_", "whsec_"],
+    ),
+    (
+        "github token",
+        r"\bgh[pousr]_[A-Za-z0-9]{16,}|\bgithub_pat_[A-Za-z0-9_]{20,}",
+        always,
+        &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
+    ),
+    (
+        "gitlab token",
+        r"\bgl(?:pat|dt|ptt|rt|soat|cbt|ft|imt|agent)-[A-Za-z0-9_-]{16,}",
+        always,
+        &["glpat-", "gldt-", "glptt-", "glrt-", "glsoat-", "glcbt-", "glft-", "glimt-", "glagent-"],
+    ),
+    ("aws key id", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b", always, &["AKIA", "ASIA", "ABIA", "ACCA"]),
+    ("slack token", r"\bxox[a-z]-[A-Za-z0-9-]{10,}|\bxapp-\d-[A-Za-z0-9-]{10,}", always, &["xox", "xapp-"]),
+    (
+        "slack webhook",
+        r"\bhooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,}",
+        always,
+        &["hooks.slack.com/"],
+    ),
     (
         "google key",
         r"\bAIza[A-Za-z0-9_-]{30,}|\bGOCSPX-[A-Za-z0-9_-]{20,}|\bya29\.[A-Za-z0-9_-]{20,}",
         always,
+        &["AIza", "GOCSPX-", "ya29."],
     ),
     (
         "api key",
         r"\b(?:npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{20,}|dop_v1_[a-f0-9]{40,}|dckr_pat_[A-Za-z0-9_-]{16,}|sbp_[a-f0-9]{30,}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{30,}|lin_api_[A-Za-z0-9]{30,}|xai-[A-Za-z0-9]{40,}|gsk_[A-Za-z0-9]{40,}|nvapi-[A-Za-z0-9_-]{40,}|pplx-[A-Za-z0-9]{40,}|tvly-[A-Za-z0-9-]{24,}|ATATT3[A-Za-z0-9_=-]{40,}|hv[sb]\.[A-Za-z0-9_-]{20,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,})",
         always,
+        &[
+            "npm_",
+            "pypi-",
+            "hf_",
+            "dop_v1_",
+            "dckr_pat_",
+            "sbp_",
+            "shpat_",
+            "shpca_",
+            "shppa_",
+            "shpss_",
+            "lin_api_",
+            "xai-",
+            "gsk_",
+            "nvapi-",
+            "pplx-",
+            "tvly-",
+            "ATATT3",
+            "hvs.",
+            "hvb.",
+            "SG.",
+        ],
     ),
-    ("bot token", r"\b\d{8,10}:AA[A-Za-z0-9_-]{30,}", always),
-    ("jwt", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?", always),
-    ("url password", r#"(?i)\b[a-z][a-z0-9+.-]*://[^\s:/?#@"'<>`]*:(?P<v>[^\s/"'<>`]+)@"#, not_a_placeholder),
-    ("password", r#"\s(?:-u|--user)[ =]["']?[\w.@-]+:(?P<v>[^\s"']+)"#, not_a_placeholder),
-    ("bearer token", r#"(?i)\b(?:bearer|basic)[ \t]+["']?(?P<v>[A-Za-z0-9._~+/=-]{12,})"#, mixed),
+    ("bot token", r"\b\d{8,10}:AA[A-Za-z0-9_-]{30,}", always, &[":AA"]),
+    ("jwt", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?", always, &["eyJ"]),
+    (
+        "url password",
+        r#"(?i)\b[a-z][a-z0-9+.-]*://[^\s:/?#@"'<>`]*:(?P<v>[^\s/"'<>`]+)@"#,
+        not_a_placeholder,
+        &["://"],
+    ),
+    ("password", r#"\s(?:-u|--user)[ =]["']?[\w.@-]+:(?P<v>[^\s"']+)"#, not_a_placeholder, &["-u"]),
+    (
+        "bearer token",
+        r#"(?i)\b(?:bearer|basic)[ \t]+["']?(?P<v>[A-Za-z0-9._~+/=-]{12,})"#,
+        mixed,
+        &["bearer", "basic"],
+    ),
     (
         "password",
         r#"(?i)(?:password|passwd|passphrase|pwd|passwort|contraseña|密码|パスワード)[\w-]*["']?[ \t]*(?::=|=>|[:=：])[ \t]*"(?P<v>[^"\n]{4,200})""#,
         quoted_password,
+        &["password", "passwd", "passphrase", "pwd", "passwort", "contrase", "密码", "パスワード"],
     ),
     (
         "password",
         r#"(?im)(?P<lead>^[ \t>*-]*)?(?P<word>--)?["'`]?[\w.-]*(?:password|passwd|passphrase|pwd|kennwort|passwort|mot de passe|contraseña|senha|пароль|密码|密碼|口令|パスワード|비밀번호)(?:[_-]?(?:prod|dev|test|staging|old|new|\d+))?["'`]?(?P<sep>[ \t]*(?::=|=>|[:=：])[ \t]*|[ \t]+(?:is|was|ist|est|es)[ \t]+|[ \t]*[是为は][ \t]*|[ \t]+)(?P<q>["'`]?)(?P<v>[^\s"'`,;&<>(){}]+)(?P<end>["'`]?[ \t,;]*$)?"#,
         password_value,
+        &[
+            "password",
+            "passwd",
+            "passphrase",
+            "pwd",
+            "kennwort",
+            "passwort",
+            "mot de passe",
+            "contrase",
+            "senha",
+            "арол",
+            "АРОЛ",
+            "密码",
+            "密碼",
+            "口令",
+            "パスワード",
+            "비밀번호",
+        ],
     ),
     (
         "secret",
         r#"(?im)(?P<word>--)?["'`]?[\w.-]*(?:secret|token|api[_-]?key|access[_-]?key(?:[_-]?id)?|auth[_-]?key|private[_-]?key|account[_-]?key|encryption[_-]?key|signing[_-]?key|secret[_-]?key(?:[_-]?base)?|credentials?|令牌|密钥|トークン|토큰)(?:[_-]?(?:prod|dev|test|staging|old|new|\d+))?["'`]?(?P<sep>[ \t]*(?::=|=>|[:=：])[ \t]*|[ \t]+(?:is|was|ist|est|es)[ \t]+|[ \t]*[是为は][ \t]*|[ \t]+)(?P<q>["'`]?)(?P<v>[^\s"'`,;&<>(){}]+)"#,
         secret_value,
+        &["secret", "token", "key", "credential", "令牌", "密钥", "トークン", "토큰"],
     ),
     (
         "secret",
         r"(?i)(?:api[ _-]?key|access[ _-]?key|private[ _-]?key|secret|token|password|credential|令牌|密钥|密码)(?P<between>[^\]\n]{0,30}?)\b(?P<v>[A-Za-z0-9+/_-]{32,}={0,2})",
         random_beside_a_word,
+        &["key", "secret", "token", "password", "credential", "令牌", "密钥", "密码"],
     ),
 ];
 
 static RULES: LazyLock<Rules> = LazyLock::new(|| {
+    let mut rules = Rules { list: Vec::new(), words: None, rules_of: Vec::new() };
+    let mut words: Vec<&str> = Vec::new();
     // A pattern that did not compile would be missing here; a test asserts that none is.
-    let compiled = PATTERNS.iter().filter_map(|&(kind, pattern, holds)| {
+    for &(kind, pattern, holds, needs) in PATTERNS {
         // Boundaries of ASCII words: a key may follow a Chinese word without a blank, and it is one fast pass.
         let pattern = pattern.replace(r"\b", r"(?-u:\b)");
-        let pattern =
-            RegexBuilder::new(&pattern).size_limit(SIZE_LIMIT).dfa_size_limit(SIZE_LIMIT).build().ok()?;
-        Some(Rule { kind, pattern, holds })
-    });
-    let list: Vec<Rule> = compiled.collect();
-    let set = RegexSetBuilder::new(list.iter().map(|rule| rule.pattern.as_str()))
-        .size_limit(SIZE_LIMIT)
-        .dfa_size_limit(SIZE_LIMIT)
-        .build()
-        .ok();
-    Rules { list, set }
+        let Ok(pattern) = RegexBuilder::new(&pattern).size_limit(SIZE_LIMIT).build() else { continue };
+        let bit = 1_u64 << rules.list.len();
+        rules.list.push(Rule { kind, pattern, holds });
+        for need in needs {
+            match words.iter().position(|word| word == need) {
+                Some(at) => rules.rules_of[at] |= bit,
+                None => {
+                    words.push(need);
+                    rules.rules_of.push(bit);
+                }
+            }
+        }
+    }
+    rules.words = AhoCorasick::builder().ascii_case_insensitive(true).build(&words).ok();
+    rules
 });
 
-/// Bytes one compiled pattern, or the set, may take.
+/// Bytes one compiled pattern may take.
 const SIZE_LIMIT: usize = 64 << 20;
 
 fn always(_: &Captures<'_>, _: &str) -> bool {

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn every_pattern_compiles() {
     assert_eq!(RULES.list.len(), PATTERNS.len());
-    assert!(RULES.set.is_some());
+    assert!(RULES.words.is_some());
 }
 
 /// Text, and the part of it that must not be there afterwards.
