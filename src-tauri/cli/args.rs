@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pao_core::spawn::passed::{Permission, Way};
-use pao_core::spawn::request::Request;
+use pao_core::spawn::request::{self, Request};
 
 /// Starts terminal coding agents that already know what you know.
 #[derive(Debug, Parser)]
@@ -223,6 +223,9 @@ pub struct Spawn {
     /// Open the briefing in $EDITOR before anything is delivered
     #[arg(long)]
     pub edit: bool,
+    /// Leave this folder's last choices aside, and forget them
+    #[arg(long)]
+    pub defaults: bool,
     /// Agree that the folder is marked as trusted for the host agent
     #[arg(long, short)]
     pub yes: bool,
@@ -236,7 +239,8 @@ impl Spawn {
         Request {
             terminal: self.terminal.map(|t| t.name().into()),
             permission: self.permission.map(Into::into),
-            way: self.delivery.and_then(Delivery::way),
+            delivery: self.delivery.map(Delivery::choice),
+            afresh: self.defaults,
             edit: self.edit,
             ..self.inputs.request()
         }
@@ -292,11 +296,11 @@ pub enum Delivery {
 }
 
 impl Delivery {
-    fn way(self) -> Option<Way> {
+    fn choice(self) -> request::Delivery {
         match self {
-            Delivery::Auto => None,
-            Delivery::Session => Some(Way::Session),
-            Delivery::Files => Some(Way::Files),
+            Delivery::Auto => request::Delivery::Auto,
+            Delivery::Session => request::Delivery::By(Way::Session),
+            Delivery::Files => request::Delivery::By(Way::Files),
         }
     }
 }
@@ -390,9 +394,6 @@ pub struct AddPostgres {
     pub name: String,
     #[arg(long, help = "postgres://user@host:5432/database?sslmode=… without the password")]
     pub url: String,
-    /// It stands behind pgbouncer in transaction mode
-    #[arg(long)]
-    pub pgbouncer: bool,
     /// Text search configuration, e.g. english
     #[arg(long)]
     pub language: Option<String>,

@@ -123,7 +123,6 @@ fn add(host: &Host, screen: Screen, kind: &AddSource) -> Result<u8, Error> {
             "postgres",
             vec![
                 ("url", Some(&a.url)),
-                ("pgbouncer", a.pgbouncer.then_some("true")),
                 ("language", a.language.as_deref()),
                 ("scan_rows", a.scan_rows.as_deref()),
                 ("archive", a.archive.as_deref()),

@@ -160,8 +160,6 @@ pub struct PostgresConfig {
     pub deadline_ms: Option<u64>,
     /// `postgres://user@host:5432/database?sslmode=…`. A password in it is refused: it belongs in the secret store.
     pub url: String,
-    /// True behind pgbouncer in transaction mode: no prepared statements are kept.
-    pub pgbouncer: bool,
     /// Text search configuration; `simple` where absent.
     pub language: Option<String>,
     /// Newest rows that are searched when there is no text index.

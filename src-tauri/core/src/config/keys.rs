@@ -108,7 +108,6 @@ pub const POSTGRES: &[Key] = &[
     ENABLED,
     SOURCE_DEADLINE,
     required("url", Takes::Url(&["postgres", "postgresql"]), "postgres://user@host:5432/database?sslmode=…"),
-    key("pgbouncer", Takes::Flag, Some("false"), "true behind pgbouncer in transaction mode"),
     key("language", Takes::Text, Some("\"simple\""), "text search configuration"),
     key("scan_rows", Takes::Number(1, 10_000_000), None, "newest rows searched where there is no text index"),
     key("archive", Takes::Flag, None, "also search the archive table"),

@@ -41,7 +41,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// Reads the machine. Fails where there is no home directory or no current folder.
+    /// Reads the machine. Fails where there is no home directory or nothing says which folder is the
+    /// current one.
     #[expect(clippy::disallowed_methods, reason = "this is the one place where the environment is read")]
     pub fn current() -> Result<Self, Error> {
         let env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
@@ -53,11 +54,15 @@ impl Host {
             .ok_or_else(|| {
                 Error::environment("there is no home directory", "set HOME to an existing folder")
             })?;
-        let cwd = std::env::current_dir().map_err(|e| {
-            Error::environment(
-                format!("the current folder cannot be read: {e}"),
-                "change to an existing folder",
-            )
+        // A folder that was deleted under its shell keeps its name: whoever needs the folder then finds it missing,
+        // and whoever does not (a hook, `pao undo NAME`) still works.
+        let cwd = std::env::current_dir().or_else(|e| {
+            env.get(&OsString::from("PWD")).map(PathBuf::from).filter(|p| p.is_absolute()).ok_or_else(|| {
+                Error::environment(
+                    format!("the current folder cannot be read: {e}"),
+                    "change to an existing folder",
+                )
+            })
         })?;
         let exe = std::env::current_exe().map_err(|e| {
             Error::environment(format!("our own path cannot be read: {e}"), "run pao by its absolute path")

@@ -1,7 +1,7 @@
 //! What was asked, completed: options first, then the folder's last choices, then the configuration.
 
 use super::passed::{Permission, Way};
-use super::request::Request;
+use super::request::{Delivery, Request};
 use crate::config::Config;
 use crate::registry::folders::Choices;
 use crate::{Error, Kind};
@@ -28,13 +28,10 @@ impl Settled {
                 (None, None) => Permission::from_name(&spawn.permission)
                     .ok_or_else(|| unusable("spawn.permission", &spawn.permission))?,
             };
-        let way = match (request.way, last.delivery.as_deref()) {
-            (Some(way), _) => Some(way),
-            (None, Some(name)) => Way::from_name(name),
-            (None, None) if spawn.delivery == "auto" => None,
-            (None, None) => Some(
-                Way::from_name(&spawn.delivery).ok_or_else(|| unusable("spawn.delivery", &spawn.delivery))?,
-            ),
+        let delivery = match (request.delivery, last.delivery.as_deref().and_then(Delivery::from_name)) {
+            (Some(chosen), _) | (None, Some(chosen)) => chosen,
+            (None, None) => Delivery::from_name(&spawn.delivery)
+                .ok_or_else(|| unusable("spawn.delivery", &spawn.delivery))?,
         };
         let named_sources = !request.only_sources.is_empty() || !request.without_sources.is_empty();
         let sources =
@@ -46,7 +43,7 @@ impl Settled {
                 .or_else(|| last.terminal.clone())
                 .unwrap_or_else(|| spawn.terminal.clone()),
             permission,
-            way,
+            way: delivery.way(),
             budget: request.budget.or(last.budget).unwrap_or(spawn.budget),
             only_sources: sources(&request.only_sources, &last.only_sources),
             without_sources: sources(&request.without_sources, &last.without_sources),
@@ -63,7 +60,7 @@ impl Settled {
         Choices {
             terminal: request.terminal.clone().or_else(|| last.terminal.clone()),
             permission: request.permission.map(|p| p.name().to_string()).or_else(|| last.permission.clone()),
-            delivery: request.way.map(|w| w.name().to_string()).or_else(|| last.delivery.clone()),
+            delivery: request.delivery.map(|d| d.name().to_string()).or_else(|| last.delivery.clone()),
             budget: request.budget.or(last.budget),
             only_sources: self.only_sources.clone(),
             without_sources: self.without_sources.clone(),

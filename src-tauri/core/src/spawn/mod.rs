@@ -174,10 +174,7 @@ pub async fn spawn(
     registry.set_choices(&warm.topic.folder, &warm.settled.choices(request, &warm.last)).await?;
     refresh_history(context);
     if ready.receipt != Receipt::Confirmed && ready.needs.is_none() {
-        notes.push(format!(
-            "nothing has proved yet that it received its prompt; look: pao focus {}",
-            warm.topic.name
-        ));
+        notes.push("nothing has proved yet that it received its prompt: look at its window".into());
     }
     Ok(Spawned {
         agent: id,
@@ -207,7 +204,7 @@ async fn warm(
     let step = steps.begin(Step::Topic);
     let topic = find_topic(context, request).await;
     let topic = step.settle(topic, |t| format!("{} in {}", t.name, host.display(&t.folder)))?;
-    let last = registry.choices(&topic.folder).await?;
+    let last = if request.afresh { Choices::default() } else { registry.choices(&topic.folder).await? };
     let settled = Settled::new(request, &last, config)?;
 
     let step = steps.begin(Step::Gather);

@@ -18,8 +18,8 @@ pub struct Request {
     pub terminal: Option<String>,
     /// What the agent may do without asking.
     pub permission: Option<Permission>,
-    /// How the briefing is delivered; `None` is `auto`.
-    pub way: Option<Way>,
+    /// How the briefing is delivered.
+    pub delivery: Option<Delivery>,
     /// Token budget of the briefing.
     pub budget: Option<usize>,
     /// Ask only these sources; empty for all enabled ones.
@@ -28,6 +28,40 @@ pub struct Request {
     pub without_sources: Vec<String>,
     /// Open the briefing for editing before anything is delivered.
     pub edit: bool,
+    /// Leave the folder's last choices aside, and forget them.
+    pub afresh: bool,
+}
+
+/// A choice of how the briefing is delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Delivery {
+    /// By the session way where the host agent has session hooks, else by files.
+    Auto,
+    /// By this way.
+    By(Way),
+}
+
+impl Delivery {
+    /// Name in options, configuration and rows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Delivery::Auto => "auto",
+            Delivery::By(way) => way.name(),
+        }
+    }
+
+    /// The choice of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        if name == "auto" { Some(Delivery::Auto) } else { Way::from_name(name).map(Delivery::By) }
+    }
+
+    /// The way, where one is chosen.
+    pub fn way(self) -> Option<Way> {
+        match self {
+            Delivery::Auto => None,
+            Delivery::By(way) => Some(way),
+        }
+    }
 }
 
 /// The seven rooms.
