@@ -128,6 +128,13 @@ impl World {
         command
     }
 
+    /// Runs tmux on this world's private server; returns what it printed.
+    pub fn tmux(&self, args: &[&str]) -> String {
+        let socket = self.env.get(OsStr::new("PAO_TMUX_SOCKET")).cloned().unwrap_or_default();
+        let output = self.command("tmux").arg("-L").arg(socket).args(args).output();
+        output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default()
+    }
+
     /// Text as it would read in any world: the home directory is `~`, times are gone.
     pub fn timeless(&self, text: &str) -> String {
         let base = self.root.path().canonicalize().unwrap();
@@ -140,15 +147,20 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         // Ends what the test's agents left running; where no server was started there is nothing to end.
-        let socket = self.env.get(OsStr::new("PAO_TMUX_SOCKET")).cloned().unwrap_or_default();
-        let _ = self
-            .command("tmux")
-            .arg("-L")
-            .arg(socket)
-            .arg("kill-server")
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
+        let panes = self.tmux(&["list-panes", "-a", "-F", "#{pane_pid}"]);
+        self.tmux(&["kill-server"]);
+        // An agent writes its last words into the home directory; only then can that be removed.
+        let running = |pid: &str| Path::new("/proc").join(pid).exists();
+        let began = Instant::now();
+        while panes.lines().any(running) && began.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        for _ in 0..50 {
+            if fs::remove_dir_all(self.root.path()).is_ok() || !self.root.path().exists() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 
