@@ -252,7 +252,6 @@ impl Pao<'_> {
             code: output.status.code(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-            took,
             screen: String::new(),
         }
         .with_screen(self.world)
@@ -294,8 +293,6 @@ pub struct Ran {
     pub stdout: String,
     /// Standard error.
     pub stderr: String,
-    /// Wall-clock time.
-    pub took: Duration,
     /// All of it in one text for a snapshot, without what differs from run to run.
     pub screen: String,
 }

@@ -591,7 +591,7 @@ impl Texts<'_> {
                     continue;
                 }
                 length += segment.lengths.fieldnorm(doc) as f32;
-                for word in self.sequence(one.segment, doc)?.iter() {
+                for word in self.sequence(one.segment, doc)? {
                     if word.len() > 2 && !is_stop(word) && !asked.iter().any(|term| &term.text == word) {
                         *words.entry(word.clone()).or_default() += 1.0;
                     }

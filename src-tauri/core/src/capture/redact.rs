@@ -54,7 +54,7 @@ struct Rules {
     /// The words of all rules, and for each the rules it belongs to as bits: one fast pass says which rules need to run
     /// at all, and for most text none does.
     words: Option<AhoCorasick>,
-    rules_of: Vec<u64>,
+    by_word: Vec<u64>,
 }
 
 impl Rules {
@@ -62,8 +62,7 @@ impl Rules {
     fn that_may_match(&self, text: &str) -> u64 {
         let Some(words) = &self.words else { return u64::MAX };
         let found = words.find_overlapping_iter(text);
-        found
-            .fold(0, |bits, found| bits | self.rules_of.get(found.pattern().as_usize()).copied().unwrap_or(0))
+        found.fold(0, |bits, found| bits | self.by_word.get(found.pattern().as_usize()).copied().unwrap_or(0))
     }
 }
 
@@ -211,7 +210,7 @@ const PATTERNS: &[(&str, &str, Check, &[&str])] = &[
 ];
 
 static RULES: LazyLock<Rules> = LazyLock::new(|| {
-    let mut rules = Rules { list: Vec::new(), words: None, rules_of: Vec::new() };
+    let mut rules = Rules { list: Vec::new(), words: None, by_word: Vec::new() };
     let mut words: Vec<&str> = Vec::new();
     // A pattern that did not compile would be missing here; a test asserts that none is.
     for &(kind, pattern, holds, needs) in PATTERNS {
@@ -221,12 +220,11 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
         let bit = 1_u64 << rules.list.len();
         rules.list.push(Rule { kind, pattern, holds });
         for need in needs {
-            match words.iter().position(|word| word == need) {
-                Some(at) => rules.rules_of[at] |= bit,
-                None => {
-                    words.push(need);
-                    rules.rules_of.push(bit);
-                }
+            if let Some(at) = words.iter().position(|word| word == need) {
+                rules.by_word[at] |= bit;
+            } else {
+                words.push(need);
+                rules.by_word.push(bit);
             }
         }
     }
