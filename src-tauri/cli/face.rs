@@ -8,13 +8,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
-use pao_core::Error;
 use pao_core::host::Host;
+use pao_core::spawn::passed::{Briefing, Gathered, LeftOut, Line};
 use pao_core::spawn::request::{Consent, Face, Progress, Step, StepState};
+use pao_core::{Error, wire};
 
 use crate::editor;
 use crate::interrupt::Interrupt;
-use crate::render::{BAD, GOOD, QUIET, STRONG, clean, paint, take_colour, took};
+use crate::render::{BAD, GOOD, QUIET, STRONG, WARNING, clean, count, paint, take_colour, took};
 
 /// What was agreed to beforehand.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,6 +31,7 @@ pub struct Person {
     host: Host,
     interrupt: Interrupt,
     agreed: Agreed,
+    shows: bool,
     steps: Option<MultiProgress>,
     bars: Mutex<Vec<(Step, ProgressBar)>>,
 }
@@ -37,7 +39,13 @@ pub struct Person {
 impl Person {
     pub fn new(host: Host, interrupt: Interrupt, agreed: Agreed) -> Self {
         let steps = std::io::stderr().is_terminal().then(MultiProgress::new);
-        Self { host, interrupt, agreed, steps, bars: Mutex::default() }
+        Self { host, interrupt, agreed, shows: false, steps, bars: Mutex::default() }
+    }
+
+    /// The same person, who wants to see what the agent is about to be told.
+    pub fn shown_the_briefing(mut self) -> Self {
+        self.shows = true;
+        self
     }
 
     /// Runs something that writes to the terminal, with the block of steps out of the way.
@@ -90,6 +98,41 @@ fn plain() -> ProgressStyle {
     ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
+/// At most this many lines of a briefing are shown before the agent starts.
+const TOLD: usize = 12;
+
+/// What the agent is about to be told, one line each, and what it is not told although it was found.
+fn told(briefing: &Briefing, gathered: &Gathered, width: usize) -> String {
+    let delivered: Vec<&Line> = briefing.lines.iter().filter(|line| line.left_out.is_none()).collect();
+    let mut text = String::new();
+    for line in delivered.iter().take(TOLD) {
+        let date = line.at.map(|at| format!(" · {}", at.format("%Y-%m-%d"))).unwrap_or_default();
+        let from = format!("[{}{date}]", clean(&line.source));
+        let room = width.saturating_sub(console::measure_text_width(&from) + 5);
+        let said = clean(&line.text);
+        let said = console::truncate_str(&said, room, "…");
+        text = text + "  • " + &said + " " + &paint(QUIET, &from) + "\n";
+    }
+    if delivered.len() > TOLD {
+        text = text
+            + "    and "
+            + &count(delivered.len() - TOLD, "more line", "more lines")
+            + ": see `pao brief`\n";
+    }
+    for report in &gathered.reports {
+        if let Some(why) = wire::SourceReport::from(report).reason {
+            text +=
+                &paint(WARNING, &format!("  ! {} could not answer: {}\n", clean(&report.name), clean(&why)));
+        }
+    }
+    let held = briefing.lines.iter().filter(|line| line.left_out == Some(LeftOut::Quarantined));
+    for line in held {
+        let said = format!("  ! held back, it addresses the agent: {}", clean(&line.text));
+        text = text + &paint(WARNING, &console::truncate_str(&said, width.saturating_sub(1), "…")) + "\n";
+    }
+    text
+}
+
 /// One step as a line for a pipe.
 fn line(progress: &Progress) -> String {
     let name = progress.step.name();
@@ -108,6 +151,17 @@ impl Face for Person {
             None => {
                 let _ = writeln!(std::io::stderr().lock(), "{}", line(progress));
             }
+        }
+    }
+
+    fn composed(&self, briefing: &Briefing, gathered: &Gathered) {
+        if self.shows {
+            let width =
+                console::Term::stderr().size_checked().map_or(100, |(_, columns)| usize::from(columns));
+            let text = take_colour(told(briefing, gathered, width));
+            self.aside(|| {
+                let _ = write!(std::io::stderr().lock(), "{text}");
+            });
         }
     }
 

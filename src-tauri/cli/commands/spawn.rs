@@ -18,6 +18,7 @@ pub async fn run(host: Host, screen: Screen, what: Spawn) -> Result<u8, Error> {
     let interrupt = Interrupt::watch(screen, "stopping; what was begun is taken back")?;
     let agreed = Agreed { trust: what.yes, skip_permissions: what.yes_skip_permissions };
     let face = Person::new(host.clone(), interrupt.clone(), agreed);
+    let face = if screen.json || what.dry_run || what.edit { face } else { face.shown_the_briefing() };
     let context = Context::open(host).await?;
     if what.dry_run {
         let run = spawn::dry_run(&context, &what.request(), &face, &interrupt.cancel).await?;

@@ -113,8 +113,7 @@ pub async fn dry_run(
     cancel: &CancellationToken,
 ) -> Result<DryRun, Error> {
     let steps = Steps::new(face);
-    let (warm, ground) = tokio::join!(warm(context, request, &steps, cancel), ground(context));
-    let (mut warm, ground) = (warm?, ground?);
+    let (mut warm, ground) = tokio::try_join!(warm(context, request, &steps, cancel), ground(context))?;
     edit(request, face, &mut warm.briefing)?;
     let terminal = terminal::choose(&context.host, &warm.settled.terminal)?;
     let id = new_id();
@@ -156,10 +155,10 @@ pub async fn spawn(
     cancel: &CancellationToken,
 ) -> Result<Spawned, Error> {
     let steps = Steps::new(face);
-    let (warm, ground) = tokio::join!(warm(context, request, &steps, cancel), ground(context));
-    let (mut warm, ground) = (warm?, ground?);
+    let (mut warm, ground) = tokio::try_join!(warm(context, request, &steps, cancel), ground(context))?;
     // Everything that may be refused or has to be asked comes before the first write.
     let terminal = terminal::choose(&context.host, &warm.settled.terminal)?;
+    face.composed(&warm.briefing, &warm.gathered);
     edit(request, face, &mut warm.briefing)?;
     let agreed = consents(context, &ground, &warm, face).await?;
     let id = register(context, request, &ground, &mut warm).await?;

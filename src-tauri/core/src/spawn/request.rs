@@ -165,6 +165,9 @@ pub trait Face: Send + Sync {
     /// Shows progress.
     fn progress(&self, progress: &Progress);
 
+    /// Shows the briefing that is about to be delivered; nothing has been written yet.
+    fn composed(&self, briefing: &Briefing, gathered: &Gathered);
+
     /// Asks for a consent. `Ok(false)` is a no; an error says that nobody can be asked here.
     fn agree(&self, consent: &Consent) -> Result<bool, crate::Error>;
 
