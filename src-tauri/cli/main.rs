@@ -1,6 +1,6 @@
 //! The command `pao`: reads the command line, calls one verb of the core, shows what came of it.
 //!
-//! Verbs that nobody types (`hook`, `run`) are told apart before anything else happens: a hook has milliseconds.
+//! Verbs that nobody types (`hook`, `run`, `sweep`) are told apart before anything else happens: a hook has milliseconds.
 
 mod args;
 mod ask;
@@ -18,6 +18,7 @@ use clap::error::ErrorKind;
 use pao_core::host::{Host, probe};
 use pao_core::registry::Registry;
 use pao_core::spawn::launch;
+use pao_core::spawn::sweep::sweep;
 use pao_core::{Error, hook};
 use render::Screen;
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     let done = match argv.get(1).and_then(|verb| verb.to_str()) {
         Some("hook") => return answer_hook(&argv[2..]),
         Some("run") => become_agent(&argv[2..]),
+        Some(hook::SWEEP) => sweep_up(),
         Some(probe::VERB) => answer_probe(&argv[2..], screen),
         _ => typed(&argv, screen),
     };
@@ -68,6 +70,17 @@ fn become_agent(args: &[OsString]) -> Result<u8, Error> {
             Err(error) => error.into(),
         }
     }))
+}
+
+/// What the last hook of a session starts: takes back what the session was lent.
+fn sweep_up() -> Result<u8, Error> {
+    let host = Host::current()?;
+    single()?.block_on(async {
+        let registry = Registry::open(&host.registry_file()).await?;
+        sweep(&host, &registry).await;
+        registry.close().await;
+        Ok(0)
+    })
 }
 
 /// A runtime of this one thread, for what must be small.

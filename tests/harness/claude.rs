@@ -7,6 +7,10 @@ use std::process::Output;
 use std::time::{Duration, Instant};
 
 use messages_api::{Request, Script, Standin};
+use pao_core::host::process::Identity;
+use pao_core::registry::Registry;
+use pao_core::registry::events::Event;
+use serde_json::Value;
 
 use super::world::World;
 
@@ -28,6 +32,11 @@ pub struct Claude {
     pub world: World,
     /// What the agent talks to.
     pub api: Standin,
+}
+
+/// Waits for what a test that is not asynchronous needs.
+pub fn wait<T>(what: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(what)
 }
 
 fn program(variable: &str) -> PathBuf {
@@ -111,7 +120,7 @@ impl Claude {
     }
 
     /// Spawns with `--json --yes` in tmux and wants a confirmed start.
-    pub fn spawn(&self, folder: &Path, args: &[&str]) -> serde_json::Value {
+    pub fn spawn(&self, folder: &Path, args: &[&str]) -> Value {
         let folder = folder.to_str().unwrap();
         let all = ["spawn", "--json", "--yes", "--terminal", "tmux", "-C", folder];
         let words = all.iter().chain(args);
@@ -151,11 +160,34 @@ impl Claude {
         self.tmux(&["capture-pane", "-p", "-t", pane])
     }
 
-    /// Types a line into a pane, as the user would.
-    pub fn say(&self, pane: &str, text: &str) {
+    /// Types a line into a pane, as the user would, and presses Enter until it has its effect: an agent that is busy
+    /// with itself loses a key.
+    pub fn say(&self, pane: &str, text: &str, effect: impl Fn() -> bool) {
         self.tmux(&["send-keys", "-t", pane, "-l", "--", text]);
-        std::thread::sleep(Duration::from_millis(300));
-        self.tmux(&["send-keys", "-t", pane, "Enter"]);
+        self.until(&format!("{text} on the screen"), || self.screen(pane).contains(text));
+        for _ in 0..15 {
+            self.tmux(&["send-keys", "-t", pane, "Enter"]);
+            let began = Instant::now();
+            while began.elapsed() < Duration::from_secs(2) {
+                if effect() {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+        panic!("{text} had no effect; the agent's screens:\n{}", self.screens());
+    }
+
+    /// Types a prompt into a pane and gives the request that came of it.
+    pub fn ask(&self, pane: &str, text: &str) -> Request {
+        let came = |r: &Request| r.has_tools() && r.last_user_text().contains(text);
+        self.say(pane, text, || self.api.requests().iter().any(came));
+        self.first_request(text)
+    }
+
+    /// Has an agent end its session in order.
+    pub fn exit(&self, pane: &str, spawned: &Value) {
+        self.say(pane, "/exit", || self.row(spawned)["state"] == "ended");
     }
 
     /// Waits until something holds.
@@ -167,8 +199,72 @@ impl Claude {
         }
     }
 
+    /// The row of a spawned agent, ended or not.
+    pub fn row(&self, spawned: &Value) -> Value {
+        let rows = self.world.pao(["agents", "--all", "--json"]).ok().json();
+        let row = rows.as_array().unwrap().iter().find(|row| row["id"] == spawned["id"]).cloned();
+        row.unwrap_or_else(|| panic!("{} has no row in {rows:#}", spawned["id"]))
+    }
+
+    /// Waits until a spawned agent is in that state.
+    pub fn comes_to(&self, spawned: &Value, state: &str) {
+        let what = format!("{} is {state}", spawned["agent"]);
+        self.until(&what, || self.row(spawned)["state"] == state);
+    }
+
+    /// What its hooks saw of it.
+    pub fn events(&self, spawned: &Value) -> Vec<Event> {
+        let file = self.world.path(".pao/registry.db");
+        let id = spawned["id"].as_str().unwrap();
+        wait(async {
+            let registry = Registry::open(&file).await.unwrap();
+            let events = registry.events_after(id, 0).await.unwrap();
+            registry.close().await;
+            events.into_iter().map(|(_, event)| event).collect()
+        })
+    }
+
+    /// How its conversations began, in order: `startup`, `resume`, `compact` and so on.
+    pub fn began(&self, spawned: &Value) -> Vec<String> {
+        let events = self.events(spawned);
+        let details = events.iter().filter(|event| event.event == "SessionStart").map(|event| &event.detail);
+        details
+            .map(|d| serde_json::from_str::<Value>(d).unwrap()["source"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    /// Brings its conversation back in a window of its own, with its own settings, and gives the pane.
+    pub fn resume(&self, folder: &Path, spawned: &Value) -> String {
+        let id = spawned["id"].as_str().unwrap();
+        let settings = self.world.path(".pao/agents").join(id).join("settings.json");
+        let session = spawned["session_id"].as_str().unwrap();
+        let (folder, settings) = (folder.to_str().unwrap(), settings.to_str().unwrap());
+        let window =
+            ["new-session", "-d", "-x", "120", "-y", "40", "-P", "-F", "#{pane_id}", "-c", folder, "claude"];
+        let words = ["--resume", session, "--permission-mode", "default", "--settings", settings];
+        let pane = self.tmux(&[&window[..], &words].concat());
+        pane.trim().to_owned()
+    }
+
+    /// Whether a process is there.
+    pub fn runs(&self, pid: u64) -> bool {
+        u32::try_from(pid).is_ok_and(|pid| Identity::of(pid).is_some())
+    }
+
+    /// Ends an agent as a crash does: nothing of it gets to say goodbye.
+    pub fn kill(&self, spawned: &Value) {
+        let pid = self.row(spawned)["pid"].as_u64().unwrap();
+        Identity::of(u32::try_from(pid).unwrap()).unwrap().kill().unwrap();
+        self.until("the agent is gone", || !self.runs(pid));
+    }
+
+    /// Ends an agent and takes back what was done for it.
+    pub fn end(&self, spawned: &Value) {
+        self.world.pao(["undo", "--end", spawned["id"].as_str().unwrap()]).ok();
+    }
+
     /// The agent's rows as `pao agents` shows them.
-    pub fn agents(&self) -> Vec<serde_json::Value> {
+    pub fn agents(&self) -> Vec<Value> {
         let listed = self.world.pao(["agents", "--json"]).ok().json();
         listed.as_array().or_else(|| listed["agents"].as_array()).cloned().unwrap_or_default()
     }

@@ -3,6 +3,7 @@
 use pao_core::host::Host;
 use pao_core::registry::Registry;
 use pao_core::registry::agents::{Agent, State};
+use pao_core::spawn::sweep::sweep;
 use pao_core::{Error, wire};
 
 use crate::args::Agents;
@@ -10,6 +11,7 @@ use crate::render::{BAD, GOOD, QUIET, STRONG, Screen, Table, WARNING, age, clean
 
 pub async fn run(host: &Host, screen: Screen, what: Agents) -> Result<u8, Error> {
     let registry = Registry::open(&host.registry_file()).await?;
+    sweep(host, &registry).await;
     let all = registry.agents().await?;
     registry.close().await;
     let (shown, ended): (Vec<_>, Vec<_>) = all.into_iter().partition(|a| what.all || a.ended_at.is_none());

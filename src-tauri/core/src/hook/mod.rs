@@ -1,8 +1,9 @@
 //! What a host agent's hook receives and answers. Runs as a whole process many times a session, in front of the
 //! user: one small write, a few milliseconds, never an error, never a wait.
 //!
-//! It draws no conclusions beyond an agent's state, starts nothing, creates no database and migrates none. What
-//! cannot be written at once is kept beside the agent's other files ([`drain`] takes it from there).
+//! It draws no conclusions beyond an agent's state, creates no database and migrates none. What cannot be written at
+//! once is kept beside the agent's other files ([`drain`] takes it from there). It starts nothing, except that the
+//! last event of a session whose briefing lies in the project starts [`SWEEP`], and does not wait for it.
 
 mod seen;
 mod spool;
@@ -15,7 +16,9 @@ use serde_json::{Value, json};
 
 use crate::agent::{CLAUDE_CODE, HostAgent};
 use crate::host::Host;
+use crate::host::process::Run;
 use crate::registry::Registry;
+use crate::registry::agents::State;
 use crate::registry::events::Event;
 
 pub use seen::{briefed, failure, fingerprint, prompt_fingerprint};
@@ -29,6 +32,9 @@ pub const GUARD: &str = "PAO_CHILD";
 /// File in an agent's private folder whose text its hooks hand over: there only where the briefing goes that way.
 /// Not longer than [`HostAgent::hook_context_limit`].
 pub const CONTEXT_FILE: &str = "hook.md";
+
+/// The verb, for nobody to type, that takes back what ended sessions were lent.
+pub const SWEEP: &str = "sweep";
 
 /// Longest payload that is read, in bytes. A longer one is taken for a payload we do not understand.
 const PAYLOAD: u64 = 1 << 20;
@@ -70,7 +76,13 @@ pub async fn answer(host: &Host, agent: &str, mut payload: impl Read) -> Answer 
         text = context(host, agent, &CLAUDE_CODE);
         seen.detail.insert("briefing".into(), text.is_some().into());
     }
+    let ended = seen.state == Some(State::Ended);
     record(host, agent, seen).await;
+    if ended && lies_in_the_project(host, agent) {
+        let run = Run::new(&host.exe).arg(SWEEP).env("PAO_HOME", &host.pao_home).cwd(&host.home);
+        // Where it cannot be started, the next command does its work.
+        let _ = run.detach();
+    }
     let stdout = text.map(|text| {
         let output = json!({ "hookEventName": "SessionStart", "additionalContext": text });
         json!({ "hookSpecificOutput": output }).to_string()
@@ -123,6 +135,12 @@ fn context(host: &Host, agent: &str, kind: &HostAgent) -> Option<String> {
         kept.push_str(line);
     }
     Some(kept.trim_end().to_string() + CUT)
+}
+
+/// Whether an agent has a private folder and no text there for its hooks to hand over.
+fn lies_in_the_project(host: &Host, agent: &str) -> bool {
+    let folder = host.agent_dir(agent);
+    folder.is_dir() && !folder.join(CONTEXT_FILE).exists()
 }
 
 /// Ids name folders, so nothing else than an id may come through.
