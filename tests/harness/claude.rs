@@ -239,10 +239,18 @@ impl Claude {
         let settings = self.world.path(".pao/agents").join(id).join("settings.json");
         let session = spawned["session_id"].as_str().unwrap();
         let (folder, settings) = (folder.to_str().unwrap(), settings.to_str().unwrap());
-        let window =
-            ["new-session", "-d", "-x", "120", "-y", "40", "-P", "-F", "#{pane_id}", "-c", folder, "claude"];
-        let words = ["--resume", session, "--permission-mode", "default", "--settings", settings];
-        let pane = self.tmux(&[&window[..], &words].concat());
+        let mut tmux =
+            vec!["new-session", "-d", "-x", "120", "-y", "40", "-P", "-F", "#{pane_id}", "-c", folder];
+        // The server knows nothing of this world: what an agent is to have is never left to it.
+        let env: Vec<String> = self
+            .world
+            .env()
+            .iter()
+            .map(|(name, value)| format!("{}={}", name.to_string_lossy(), value.to_string_lossy()))
+            .collect();
+        tmux.extend(env.iter().flat_map(|variable| ["-e", variable]));
+        tmux.extend(["claude", "--resume", session, "--permission-mode", "default", "--settings", settings]);
+        let pane = self.tmux(&tmux);
         pane.trim().to_owned()
     }
 
