@@ -6,6 +6,8 @@
 //! words with the same beginning where the very word is missing; and, weakly, words that the best windows bring in
 //! (after Lavrenko and Croft 2001). Weights were set on LoCoMo and checked on DevMemBench; `examples/eval.rs` measures both.
 
+mod texts;
+
 use std::cmp::Ordering;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,7 +18,8 @@ use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, TantivyDocument, Term};
 use crate::document::{Kind, Message};
 use crate::layout::{GONE, Layout};
 use crate::store::{Error, Index};
-use crate::terms::{Cutter, is_stop, query_terms};
+use crate::terms::{Cutter, query_terms};
+use texts::Texts;
 
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
@@ -32,10 +35,7 @@ const BROUGHT_IN: usize = 20;
 /// Windows that may bring words in.
 const BRINGING: usize = 10;
 /// Units looked at closely.
-const CLOSELY: usize = 64;
-/// Texts read to see what stands side by side, and words of each text.
-const READ: usize = 48;
-const WORDS_READ: usize = 240;
+const CLOSELY: usize = 40;
 /// Terms of a question, rarest first; the rest of a long one adds little.
 const ASKED: usize = 32;
 /// Occurrences walked through for one question. Frequent words beyond it carry little and are left out.
@@ -94,8 +94,23 @@ struct Matched {
     segment: u32,
     doc: u32,
     unit: u32,
-    /// Occurrences by index of the term.
+    /// Where its occurrences stand in [`Found::counts`].
+    from: usize,
+    to: usize,
+}
+
+/// All messages looked at closely that hold terms of the question, in their order on disk.
+#[derive(Default)]
+struct Found {
+    messages: Vec<Matched>,
+    /// Index of the term and how often it occurs, message after message.
     counts: Vec<(u16, u32)>,
+}
+
+impl Found {
+    fn counts(&self, one: &Matched) -> &[(u16, u32)] {
+        self.counts.get(one.from..one.to).unwrap_or(&[])
+    }
 }
 
 /// The best window of a unit.
@@ -158,11 +173,12 @@ impl Index {
         let close: FxHashSet<u32> = units.iter().copied().collect();
 
         let matched = self.matched(&searcher, &asked, &close)?;
-        let mut windows: Vec<(Window, usize)> = Vec::with_capacity(matched.len());
+        let mut windows: Vec<(Window, usize)> = Vec::with_capacity(matched.messages.len());
         let mut best: FxHashMap<u32, Window> = FxHashMap::default();
-        for at in 0..matched.len() {
-            let window = layout.window(&matched, at, &asked, total);
-            let known = best.entry(matched[at].unit).or_default();
+        let mut counts = vec![0; asked.len()];
+        for (at, one) in matched.messages.iter().enumerate() {
+            let window = layout.window(&matched, at, &asked, total, &mut counts);
+            let known = best.entry(one.unit).or_default();
             if window.score > known.score {
                 *known = window;
             }
@@ -176,7 +192,7 @@ impl Index {
         for (unit, score) in texts.side_by_side(query.text, &asked, &matched, &units)? {
             scores[unit as usize] += SIDE_BY_SIDE * score;
         }
-        windows.sort_unstable_by(|a, b| descending(a.0.score, b.0.score).then(a.1.cmp(&b.1)));
+        first_few(&mut windows, BRINGING, |a, b| descending(a.0.score, b.0.score).then(a.1.cmp(&b.1)));
         for (text, weight) in texts.brought_in(&windows, &matched, &asked, layout)? {
             let term = Term::from_field_text(self.fields.text, &text);
             sums.walk(&searcher, layout, self, &term, |unit, score| {
@@ -256,17 +272,12 @@ impl Index {
     }
 
     /// Messages of the units looked at closely that hold terms of the question, in their order on disk.
-    fn matched(
-        &self,
-        searcher: &Searcher,
-        asked: &[Asked],
-        close: &FxHashSet<u32>,
-    ) -> Result<Vec<Matched>, Error> {
+    fn matched(&self, searcher: &Searcher, asked: &[Asked], close: &FxHashSet<u32>) -> Result<Found, Error> {
         let mut wanted = vec![false; self.layout.units.len()];
         for unit in close {
             wanted[*unit as usize] = true;
         }
-        let mut all = Vec::new();
+        let mut all = Found::default();
         for (number, (reader, segment)) in
             (0_u32..).zip(searcher.segment_readers().iter().zip(&self.layout.segments))
         {
@@ -288,16 +299,14 @@ impl Index {
             }
             found.sort_unstable();
             for (doc, index, count) in found {
-                match all.last_mut() {
-                    Some(Matched { segment: s, doc: d, counts, .. }) if *s == number && *d == doc => {
-                        counts.push((index, count));
+                let to = all.counts.len() + 1;
+                all.counts.push((index, count));
+                match all.messages.last_mut() {
+                    Some(one) if one.segment == number && one.doc == doc => one.to = to,
+                    _ => {
+                        let unit = segment.units[doc as usize];
+                        all.messages.push(Matched { segment: number, doc, unit, from: to - 1, to });
                     }
-                    _ => all.push(Matched {
-                        segment: number,
-                        doc,
-                        unit: segment.units[doc as usize],
-                        counts: vec![(index, count)],
-                    }),
                 }
             }
         }
@@ -311,21 +320,22 @@ impl Index {
         query: &Query<'_>,
         scores: &[f32],
         windows: &[(Window, usize)],
-        matched: &[Matched],
+        matched: &Found,
         asked: &[Asked],
     ) -> Result<Vec<Hit>, Error> {
         let mut by_unit: FxHashMap<u32, Vec<(f32, f32, usize)>> = FxHashMap::default();
         let mut timely = FxHashSet::default();
         for (window, at) in windows {
-            let one = &matched[*at];
+            let one = &matched.messages[*at];
             if self.layout.segments[one.segment as usize].is_title(one.doc) {
                 continue;
             }
-            let at_the_time = self.layout.segments[one.segment as usize].times.first(one.doc);
-            let in_time =
-                matches!((query.during, at_the_time), (Some((a, b)), Some(at)) if (a..=b).contains(&at));
+            let in_time = query.during.is_some_and(|(first, last)| {
+                let at = self.layout.segments[one.segment as usize].times.first(one.doc);
+                at.is_some_and(|at| (first..=last).contains(&at))
+            });
             let factor = if in_time { IN_TIME } else { 1.0 };
-            let own = factor * self.layout.message(one, asked);
+            let own = factor * self.layout.message(matched, one, asked);
             let window = Window { score: factor * window.score, ..*window };
             if in_time {
                 timely.insert(one.unit);
@@ -334,7 +344,7 @@ impl Index {
         }
         let mut ranked: Vec<(f32, f32, usize)> = Vec::new();
         for (unit, mut own) in by_unit {
-            own.sort_unstable_by(|a, b| descending(a.0, b.0).then(a.2.cmp(&b.2)));
+            first_few(&mut own, PER_UNIT * 2, |a, b| descending(a.0, b.0).then(a.2.cmp(&b.2)));
             let score_of_unit = scores[unit as usize] * if timely.contains(&unit) { IN_TIME } else { 1.0 };
             let top = own.first().map_or(1.0, |best| best.0.max(f32::MIN_POSITIVE));
             for (nth, (score, coverage, at)) in own.into_iter().take(PER_UNIT * 2).enumerate() {
@@ -353,7 +363,7 @@ impl Index {
             if hits.len() >= query.limit {
                 break;
             }
-            let one = &matched[at];
+            let one = &matched.messages[at];
             let document: TantivyDocument = searcher.doc(DocAddress::new(one.segment, one.doc))?;
             let message = self.fields.message(&document);
             // Forked and resumed sessions repeat what was said before.
@@ -439,11 +449,11 @@ impl Sums {
 impl Layout {
     /// A matched message with the one before and the one after it.
     #[expect(clippy::cast_precision_loss, reason = "counts far below the mantissa")]
-    fn window(&self, matched: &[Matched], at: usize, asked: &[Asked], total: f32) -> Window {
-        let one = &matched[at];
+    fn window(&self, found: &Found, at: usize, asked: &[Asked], total: f32, counts: &mut [u32]) -> Window {
+        let one = &found.messages[at];
         let segment = &self.segments[one.segment as usize];
         let turn = segment.turns.first(one.doc);
-        let mut counts = vec![0_u32; asked.len()];
+        counts.fill(0);
         let mut length = 0.0;
         let first = one.doc.saturating_sub(1);
         for doc in first..=one.doc.saturating_add(1) {
@@ -455,19 +465,19 @@ impl Layout {
             }
             length += segment.lengths.fieldnorm(doc) as f32;
             let known = match doc.cmp(&one.doc) {
-                Ordering::Less => at.checked_sub(1).and_then(|i| matched.get(i)),
+                Ordering::Less => at.checked_sub(1).and_then(|i| found.messages.get(i)),
                 Ordering::Equal => Some(one),
-                Ordering::Greater => matched.get(at + 1),
+                Ordering::Greater => found.messages.get(at + 1),
             };
             if let Some(known) = known.filter(|k| k.segment == one.segment && k.doc == doc) {
-                for (index, count) in &known.counts {
+                for (index, count) in found.counts(known) {
                     counts[usize::from(*index)] += count;
                 }
             }
         }
         let mut window = Window::default();
-        for (term, count) in asked.iter().zip(counts).filter(|(_, count)| *count > 0) {
-            window.score += term.idf * saturated(count as f32, length, 3.0 * self.average_message);
+        for (term, count) in asked.iter().zip(counts).filter(|(_, count)| **count > 0) {
+            window.score += term.idf * saturated(*count as f32, length, 3.0 * self.average_message);
             window.coverage += term.idf;
         }
         window.coverage /= total.max(f32::MIN_POSITIVE);
@@ -476,147 +486,16 @@ impl Layout {
 
     /// A message on its own.
     #[expect(clippy::cast_precision_loss, reason = "counts far below the mantissa")]
-    fn message(&self, one: &Matched, asked: &[Asked]) -> f32 {
+    fn message(&self, found: &Found, one: &Matched, asked: &[Asked]) -> f32 {
         let length = self.segments[one.segment as usize].lengths.fieldnorm(one.doc) as f32;
-        one.counts
+        found
+            .counts(one)
             .iter()
             .filter_map(|(index, count)| {
                 let term = asked.get(usize::from(*index))?;
                 Some(term.idf * saturated(*count as f32, length, self.average_message))
             })
             .sum()
-    }
-}
-
-/// Reads stored texts, each once.
-struct Texts<'a> {
-    index: &'a Index,
-    searcher: &'a Searcher,
-    cutter: Cutter,
-    read: FxHashMap<(u32, u32), Vec<String>>,
-}
-
-impl Texts<'_> {
-    fn sequence(&mut self, segment: u32, doc: u32) -> Result<&[String], Error> {
-        if !self.read.contains_key(&(segment, doc)) {
-            let document: TantivyDocument = self.searcher.doc(DocAddress::new(segment, doc))?;
-            let text = self.index.fields.message(&document).text;
-            let words = self.cutter.sequence(head(&text)).map(str::to_owned).collect();
-            self.read.insert((segment, doc), words);
-        }
-        Ok(self.read.get(&(segment, doc)).map_or(&[], Vec::as_slice))
-    }
-
-    /// What each unit gains because words that are neighbours in the question are neighbours in it.
-    #[expect(clippy::cast_precision_loss, reason = "counts far below the mantissa")]
-    fn side_by_side(
-        &mut self,
-        question: &str,
-        asked: &[Asked],
-        matched: &[Matched],
-        units: &[u32],
-    ) -> Result<Vec<(u32, f32)>, Error> {
-        let words: Vec<String> = self.cutter.sequence(question).map(str::to_owned).collect();
-        let index_of =
-            |word: &str| asked.iter().zip(0_u16..).find(|(term, _)| term.text == word).map(|(_, i)| i);
-        let mut pairs: Vec<(u16, u16)> = Vec::new();
-        for two in words.windows(2) {
-            if let (Some(a), Some(b)) = (index_of(&two[0]), index_of(&two[1]))
-                && a != b
-                && !pairs.contains(&(a, b))
-            {
-                pairs.push((a, b));
-            }
-        }
-        if pairs.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut of_unit: FxHashMap<u32, Vec<&Matched>> = FxHashMap::default();
-        for one in matched {
-            let holds = |index: u16| one.counts.iter().any(|(i, _)| *i == index);
-            if pairs.iter().any(|(a, b)| holds(*a) && holds(*b)) {
-                of_unit.entry(one.unit).or_default().push(one);
-            }
-        }
-        let mut gains = Vec::new();
-        for unit in units.iter().take(CLOSELY / 2) {
-            let Some(messages) = of_unit.get_mut(unit) else { continue };
-            messages.sort_by_key(|one| std::cmp::Reverse(one.counts.len()));
-            let mut seen = vec![0_u32; pairs.len()];
-            for one in messages.iter().take(6) {
-                if self.read.len() >= READ {
-                    break;
-                }
-                let text = self.sequence(one.segment, one.doc)?;
-                for two in text.windows(2) {
-                    for (pair, count) in pairs.iter().zip(&mut seen) {
-                        if asked[usize::from(pair.0)].text == two[0]
-                            && asked[usize::from(pair.1)].text == two[1]
-                        {
-                            *count += 1;
-                        }
-                    }
-                }
-            }
-            let gain: f32 = pairs
-                .iter()
-                .zip(seen)
-                .map(|((a, b), count)| {
-                    let idf = f32::midpoint(asked[usize::from(*a)].idf, asked[usize::from(*b)].idf);
-                    idf * count as f32 / (count as f32 + 0.5)
-                })
-                .sum();
-            gains.push((*unit, gain));
-        }
-        Ok(gains)
-    }
-
-    /// Words that are frequent in the best windows and rare elsewhere, with their weight in 0..=1.
-    #[expect(clippy::cast_precision_loss, reason = "counts far below the mantissa")]
-    fn brought_in(
-        &mut self,
-        windows: &[(Window, usize)],
-        matched: &[Matched],
-        asked: &[Asked],
-        layout: &Layout,
-    ) -> Result<Vec<(String, f32)>, Error> {
-        let mut weights: FxHashMap<String, f32> = FxHashMap::default();
-        for (window, at) in windows.iter().take(BRINGING) {
-            let one = &matched[*at];
-            let segment = &layout.segments[one.segment as usize];
-            let mut words: FxHashMap<String, f32> = FxHashMap::default();
-            let mut length = 0.0;
-            for doc in one.doc.saturating_sub(1)..=one.doc.saturating_add(1) {
-                if segment.units.get(doc as usize) != Some(&one.unit) {
-                    continue;
-                }
-                length += segment.lengths.fieldnorm(doc) as f32;
-                for word in self.sequence(one.segment, doc)? {
-                    if word.len() > 2 && !is_stop(word) && !asked.iter().any(|term| &term.text == word) {
-                        *words.entry(word.clone()).or_default() += 1.0;
-                    }
-                }
-            }
-            for (word, count) in words {
-                *weights.entry(word).or_default() += window.score * count / length.max(1.0);
-            }
-        }
-        // The dictionary is asked only about words that stand a chance.
-        let mut likely: Vec<(String, f32)> = weights.into_iter().collect();
-        likely.sort_unstable_by(|a, b| descending(a.1, b.1).then_with(|| a.0.cmp(&b.0)));
-        likely.truncate(BROUGHT_IN * 8);
-        let frequent = u64::from(layout.messages / 20).max(64);
-        let mut found = Vec::new();
-        for (word, weight) in likely {
-            let count = self.searcher.doc_freq(&Term::from_field_text(self.index.fields.text, &word))?;
-            if count <= frequent {
-                found.push((word, weight * information(u64::from(layout.messages), count)));
-            }
-        }
-        found.sort_unstable_by(|a, b| descending(a.1, b.1).then_with(|| a.0.cmp(&b.0)));
-        found.truncate(BROUGHT_IN);
-        let top = found.first().map_or(1.0, |(_, weight)| weight.max(f32::MIN_POSITIVE));
-        Ok(found.into_iter().map(|(word, weight)| (word, weight / top)).collect())
     }
 }
 
@@ -632,9 +511,13 @@ fn saturated(count: f32, length: f32, average: f32) -> f32 {
     count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length / average))
 }
 
-/// The first part of a text, enough for [`WORDS_READ`] words of most.
-fn head(text: &str) -> &str {
-    &text[..text.floor_char_boundary(WORDS_READ * 8)]
+/// Puts the first `count` items in order at the front; the rest stays as it is.
+fn first_few<T>(items: &mut [T], count: usize, order: impl Fn(&T, &T) -> Ordering + Copy) {
+    if items.len() > count {
+        items.select_nth_unstable_by(count, order);
+    }
+    let count = count.min(items.len());
+    items[..count].sort_unstable_by(order);
 }
 
 fn descending(a: f32, b: f32) -> Ordering {
