@@ -9,6 +9,7 @@
 
 mod cli;
 mod config;
+mod faults;
 mod harness;
 mod hook;
 mod import_rules;

@@ -323,6 +323,10 @@ async fn consents(
     face: &dyn Face,
 ) -> Result<BTreeSet<Agreed>, Error> {
     let Context { host, registry, .. } = context;
+    if warm.settled.permission == Permission::Skip {
+        // What cannot be done is not asked about, and neither is anything else.
+        launch::skip_possible(host, ground.agent)?;
+    }
     let folder = &warm.topic.folder;
     let mut known = registry.consents(folder).await?;
     let before = known;
@@ -333,7 +337,6 @@ async fn consents(
     }
     agreed.insert(Agreed::Trust);
     if warm.settled.permission == Permission::Skip {
-        launch::skip_possible(host, ground.agent)?;
         if !known.skip_permissions {
             let needs = ground.agent.skip_setting.to_string();
             known.skip_permissions = ask(face, &Consent::SkipPermissions { folder: folder.clone(), needs })?;
@@ -565,9 +568,8 @@ async fn start(
     let settings_file = dir.join("settings.json");
     let call = HookCall { exe: &host.exe, agent: id, pao_home: Some(&host.pao_home) };
     let settings = ground.agent.settings(version, &call, &dir).to_string();
-    let written = files::private_dir(&dir)
-        .and_then(|()| files::write_private(&settings_file, settings.as_bytes(), false));
-    written.map_err(|e| {
+    launch::private_folder(host, &context.registry, id, &dir).await?;
+    files::write_private(&settings_file, settings.as_bytes(), false).map_err(|e| {
         Error::environment(
             format!("{} cannot be written: {e}", host.display(&settings_file)),
             "make room on the disk, then spawn again",

@@ -237,7 +237,12 @@ async fn terminal_change(
 }
 
 /// Makes the private folder, journalled where no earlier room has done so.
-async fn private_folder(host: &Host, registry: &Registry, id: &str, dir: &Path) -> Result<(), LaunchError> {
+pub async fn private_folder(
+    host: &Host,
+    registry: &Registry,
+    id: &str,
+    dir: &Path,
+) -> Result<(), LaunchError> {
     let change = Change::Private { path: dir.to_path_buf() };
     let journalled = registry.open_changes(Some(id)).await?.into_iter().any(|e| e.change == change);
     let planned = if journalled { None } else { Some(registry.plan_change(id, &change, host.now()).await?) };
