@@ -104,17 +104,50 @@ impl Stores {
         self.claude.world.write(".pao/config.toml", &text);
     }
 
-    /// A history that cannot be read at all, or can again.
-    fn break_history(&self, broken: bool) {
+    /// Puts the index of the history aside and something in its place.
+    fn break_history(&self, how: History) {
         let (place, aside) = (self.claude.world.path(".pao/history"), self.claude.world.path("history-aside"));
-        if broken {
-            fs::rename(&place, aside).unwrap();
-            fs::write(&place, "no index").unwrap();
-        } else if aside.exists() {
-            fs::remove_file(&place).unwrap();
-            fs::rename(aside, place).unwrap();
+        if how == History::Works {
+            return;
+        }
+        fs::rename(&place, &aside).unwrap();
+        match how {
+            History::IsAFile => fs::write(&place, "no index").unwrap(),
+            _ => {
+                fs::create_dir(&place).unwrap();
+                for (path, (kind, _)) in tree(&aside) {
+                    let path = place.join(path.strip_prefix(&aside).unwrap());
+                    if kind.contains("is_dir: true") {
+                        fs::create_dir_all(&path).unwrap();
+                    } else if how == History::IsGarbage {
+                        fs::write(&path, "\0\u{1}\u{2}garbage".repeat(100)).unwrap();
+                    } else {
+                        // Whoever opens it waits for a writer that never comes, as on a disk that went away.
+                        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+                    }
+                }
+            }
         }
     }
+
+    fn mend_history(&self, how: History) {
+        let (place, aside) = (self.claude.world.path(".pao/history"), self.claude.world.path("history-aside"));
+        match how {
+            History::Works => return,
+            History::IsAFile => fs::remove_file(&place).unwrap(),
+            _ => fs::remove_dir_all(&place).unwrap(),
+        }
+        fs::rename(aside, place).unwrap();
+    }
+}
+
+/// What stands where the index of the history should.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum History {
+    Works,
+    IsAFile,
+    IsGarbage,
+    Hangs,
 }
 
 fn state<'a>(spawned: &'a Value, source: &str) -> &'a str {
@@ -140,26 +173,33 @@ fn with_stores_down_silent_or_lying_the_agent_starts_with_what_the_others_know()
     let refusing = Server::saying("200 OK", "application/json", &refusing.to_string());
     let nothing = Server::saying("200 OK", "application/json", "");
     let closed = free_port();
-    // Facts, chats, a broken history; then the states of history, facts and chats.
+    // Facts, chats, history; then the states of history, facts and chats.
     let cases = [
-        (Some(facts_at(closed)), Some(chats_at(silent.port)), false, ["ok", "unavailable", "timed-out"]),
-        (Some(facts_at(silent.port)), Some(chats_at(page.port)), false, ["ok", "timed-out", "unavailable"]),
-        (None, Some(chats_at(refusing.port)), true, ["unavailable", "ok", "unavailable"]),
-        (Some(facts_at(page.port)), None, true, ["unavailable", "unavailable", "ok"]),
-        (None, Some(chats_at(nothing.port)), false, ["ok", "ok", "unavailable"]),
-        (None, Some(chats_at(closed)), false, ["ok", "ok", "unavailable"]),
+        (Some(facts_at(closed)), Some(chats_at(silent.port)), History::Works, ["ok", "unavailable", "timed-out"]),
+        (Some(facts_at(silent.port)), Some(chats_at(page.port)), History::Works, ["ok", "timed-out", "unavailable"]),
+        (None, Some(chats_at(refusing.port)), History::IsGarbage, ["unavailable", "ok", "unavailable"]),
+        (Some(facts_at(page.port)), None, History::IsAFile, ["unavailable", "unavailable", "ok"]),
+        (None, Some(chats_at(nothing.port)), History::Hangs, ["timed-out", "ok", "unavailable"]),
+        (None, Some(chats_at(closed)), History::Works, ["ok", "ok", "unavailable"]),
     ];
-    for (n, (facts, chats, broken, states)) in cases.into_iter().enumerate() {
+    for (n, (facts, chats, history, states)) in cases.into_iter().enumerate() {
         let folder = claude.repository(&format!("code/case{n}"));
         if n == 0 {
             remember(&claude.world, &folder, 1, SAID);
             claude.world.pao(["index"]).ok();
         }
         stores.configure(facts.as_deref(), chats.as_deref());
-        stores.break_history(broken);
+        stores.break_history(history);
         let topic = format!("{TOPIC} in case{n}");
+        if history == History::Hangs {
+            // Without a topic the history itself is what suggests one.
+            let brief = claude.world.pao(["brief", "--json", "-C", folder.to_str().unwrap()]).ok().json();
+            assert_eq!(state(&brief, "history"), "timed-out", "{brief:#}");
+            let checked = claude.world.pao(["sources", "check", "history"]).run();
+            assert!(checked.code != Some(0) && checked.screen.contains("no answer within"), "{}", checked.screen);
+        }
         let spawned = claude.spawn(&folder, &["--name", &format!("case{n}"), &topic]);
-        stores.break_history(false);
+        stores.mend_history(history);
         assert_eq!(spawned["confirmed"], true, "{spawned:#}");
         let text = claude.first_request(&format!("in case{n}")).text();
         for (source, (expected, line)) in

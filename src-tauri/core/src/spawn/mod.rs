@@ -171,7 +171,7 @@ pub async fn spawn(
     let registry = &context.registry;
     registry.set_receipt(&id, ready.receipt).await?;
     registry.set_choices(&warm.topic.folder, &warm.settled.choices(request, &warm.last)).await?;
-    refresh_history(context);
+    refresh_history(context).await;
     if ready.receipt != Receipt::Confirmed && ready.needs.is_none() {
         notes.push("nothing has proved yet that it received its prompt: look at its window".into());
     }
@@ -245,14 +245,14 @@ async fn find_topic(context: &Context, request: &Request) -> Result<Topic, Error
     if topic.prompt.is_some() {
         return Ok(topic);
     }
-    let last_session = source::history::last_session(host, &topic.project.id);
+    let last_session = source::history::last_session(host, &topic.project.id).await;
     Ok(topic::suggest(topic, &topic::Hints { last_session, commits: Vec::new() }))
 }
 
 /// Starts reading what the transcripts have gained since the last time, on its own and without anybody waiting.
-fn refresh_history(context: &Context) {
+async fn refresh_history(context: &Context) {
     let Some((_, history)) = context.config.history() else { return };
-    if source::history::is_stale(&context.host, &history) {
+    if source::history::is_stale(&context.host, &history).await {
         let run = Run::new(&context.host.exe).args(["index", "--quiet"]);
         if let Err(error) = run.env("PAO_HOME", &context.host.pao_home).cwd(&context.host.home).detach() {
             tracing::warn!(%error, "the history is not refreshed");

@@ -11,7 +11,7 @@ mod ingest;
 mod period;
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use chrono::DateTime;
 use pao_recall::{Hit, Index, Kind, Query};
@@ -28,6 +28,8 @@ pub use ingest::{IngestError, IngestReport, Progress, refresh};
 const FIRST_READING: f64 = 0.45;
 /// Text underway while a first index is built, so that its commit is short.
 const FIRST_UNDERWAY: u64 = 1 << 20;
+/// How long whoever has no question may wait for the disk.
+const MOMENT: Duration = Duration::from_millis(500);
 /// Share of a question's information below which a hit is a coincidence.
 const FLOOR: f32 = 0.12;
 /// How much messages of the folder's own project are preferred.
@@ -72,17 +74,27 @@ pub fn state(host: &Host, config: &HistoryConfig) -> Result<State, IngestError> 
     }
 }
 
-/// Whether [`refresh`] would find something to do. Looks at names, sizes and times only.
-pub fn is_stale(host: &Host, config: &HistoryConfig) -> bool {
-    state(host, config).map_or(true, |state| state.pending > 0)
+/// Whether [`refresh`] would find something to do. Looks at names, sizes and times only. A disk that does not answer
+/// in a moment has nothing to read either.
+pub async fn is_stale(host: &Host, config: &HistoryConfig) -> bool {
+    let (host, config) = (host.clone(), config.clone());
+    let stale = move || state(&host, &config).map_or(true, |state| state.pending > 0);
+    within(MOMENT, stale).await.unwrap_or(false)
 }
 
-/// What the user last said in a project, as far as it is indexed; shortened to one line. Nothing is not an error.
-pub fn last_session(host: &Host, project: &str) -> Option<String> {
-    let index = Index::open(&host.history_dir()).ok()?;
-    let said = index.last_said(project).ok()??.text;
+/// What the user last said in a project, as far as it is indexed; shortened to one line. Nothing is not an error,
+/// and neither is a disk that does not answer in a moment.
+pub async fn last_session(host: &Host, project: &str) -> Option<String> {
+    let (dir, project) = (host.history_dir(), project.to_owned());
+    let said = move || Index::open(&dir).ok()?.last_said(&project).ok().flatten();
+    let said = within(MOMENT, said).await??.text;
     let line: Vec<&str> = said.split_whitespace().take(40).collect();
     Some(line.join(" "))
+}
+
+/// What may wait for the disk, on a thread of its own and no longer than that.
+async fn within<T: Send + 'static>(limit: Duration, look: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    tokio::time::timeout(limit, tokio::task::spawn_blocking(look)).await.ok()?.ok()
 }
 
 fn state_of(index: &Index, found: &[Found]) -> Result<State, pao_recall::Error> {
@@ -131,10 +143,12 @@ impl Source for HistorySource {
         }
     }
 
-    async fn check(&self, _limits: Limits) -> Result<String, SourceError> {
+    async fn check(&self, limits: Limits) -> Result<String, SourceError> {
         let (host, config) = (self.host.clone(), self.config.clone());
+        let state = tokio::task::spawn_blocking(move || state(&host, &config));
+        let state = tokio::time::timeout(limits.deadline, state).await;
         let state =
-            tokio::task::spawn_blocking(move || state(&host, &config)).await.map_err(|_| damaged())?;
+            state.map_err(|_| SourceError::TimedOut(limits.deadline))?.map_err(|_| damaged())?;
         let state = state.map_err(|error| SourceError::Unreachable(error.to_string()))?;
         Ok(match state {
             State { files: 0, messages: 0, .. } => "no transcripts yet".to_owned(),

@@ -103,9 +103,9 @@ async fn an_existing_index_answers_at_once_and_says_what_it_has_not_seen() {
     let answer = world.ask("port").await;
     assert_eq!(answer.snippets.len(), 1);
     assert_eq!(answer.note.as_deref(), Some("indexed up to 2026-11-30 14:02 UTC, 2 files not yet indexed"));
-    assert!(is_stale(&world.host, &world.config));
+    assert!(is_stale(&world.host, &world.config).await);
     world.refresh();
-    assert!(!is_stale(&world.host, &world.config));
+    assert!(!is_stale(&world.host, &world.config).await);
     assert_eq!(world.ask("port").await.snippets.len(), 3);
 }
 
