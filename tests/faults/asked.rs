@@ -125,7 +125,8 @@ fn trust_is_asked_once_with_what_it_enables_and_a_no_leaves_nothing_behind() {
     end(&claude, &folder);
     assert!(!is_trusted(world, &folder));
     // Nobody is there to be asked, and nobody needs to be.
-    let words = ["spawn", "--json", "--terminal", "tmux", "-C", folder.to_str().unwrap(), "fix the logout bug"];
+    let words =
+        ["spawn", "--json", "--terminal", "tmux", "-C", folder.to_str().unwrap(), "fix the logout bug"];
     let again = world.pao(words).limit(Duration::from_mins(2)).ok().json();
     assert_eq!(again["confirmed"], true, "{again:#}");
 }
@@ -133,14 +134,26 @@ fn trust_is_asked_once_with_what_it_enables_and_a_no_leaves_nothing_behind() {
 #[test]
 fn what_is_changed_in_the_editor_stands_in_the_first_request_and_an_editor_that_fails_ends_it() {
     let mut claude = Claude::new(Version::New);
-    let editor = claude.world.program("editor", "#!/bin/sh\nsed -i.old 's/midnight UTC/noon in Lisbon/' \"$1\"\n");
+    let editor =
+        claude.world.program("editor", "#!/bin/sh\nsed -i.old 's/midnight UTC/noon in Lisbon/' \"$1\"\n");
     claude.world.set("EDITOR", &editor);
     let world = &claude.world;
     world.write(".pao/config.toml", "[spawn]\nready_timeout_s = 90\ndeadline_ms = 20000\n");
     let folder = claude.repository("code/api");
     remember(world, &folder, 1, "The login bug comes from the session cookie: it expires at midnight UTC.");
     let (before, file) = (tree(&folder), world.read(".claude.json"));
-    let spawn = ["spawn", "--json", "--yes", "--edit", "--terminal", "tmux", "-C", folder.to_str().unwrap(), "fix", "the login bug"];
+    let spawn = [
+        "spawn",
+        "--json",
+        "--yes",
+        "--edit",
+        "--terminal",
+        "tmux",
+        "-C",
+        folder.to_str().unwrap(),
+        "fix",
+        "the login bug",
+    ];
     for (refuses, code) in [("false", 2), ("sh -c ': > \"$0\"'", 2), ("/nowhere/editor", 4)] {
         let ran = world.pao(spawn).env("EDITOR", refuses).run();
         assert_eq!(ran.code, Some(code), "{refuses}: {}", ran.screen);
@@ -179,7 +192,7 @@ fn on_a_terminal_the_steps_are_one_block_that_is_redrawn() {
     let steps: Vec<String> = screen.lines().take(7).map(without_time).collect();
     insta::assert_snapshot!(steps.join("\n"));
     assert_eq!(screen.matches("gather").count(), 1, "a step is drawn twice:\n{screen}");
-    assert!(!screen.contains('⠋') && !screen.contains("\u{1b}"), "{screen}");
+    assert!(!screen.contains('⠋') && !screen.contains('\u{1b}'), "{screen}");
 }
 
 #[test]
@@ -230,7 +243,9 @@ fn a_question_nobody_knows_and_a_first_start_are_exit_code_5_and_are_quoted() {
     );
     let captured = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude-code/screens");
     let first = fs::read_to_string(captured.join("01-onboarding-theme.txt")).unwrap();
-    for (screen, quoted) in [(unknown, "Do you want to recalibrate the flux?"), (first, "Choose the text style")] {
+    for (screen, quoted) in
+        [(unknown, "Do you want to recalibrate the flux?"), (first, "Choose the text style")]
+    {
         let world = pretending("cat \"$HOME/screen.txt\"\nexec sleep 600", 90);
         world.write("screen.txt", &screen);
         let said = waits_for_the_user(&world);
@@ -263,11 +278,16 @@ fn an_agent_that_dies_at_once_is_quoted_and_everything_is_taken_back() {
     let (before, file) = (tree(&folder), world.read(".claude.json"));
     for way in ["session", "files"] {
         let folder = folder.to_str().unwrap();
-        let words = ["spawn", "--json", "--yes", "--terminal", "tmux", "--delivery", way, "-C", folder, "fix it"];
+        let words =
+            ["spawn", "--json", "--yes", "--terminal", "tmux", "--delivery", way, "-C", folder, "fix it"];
         let ran = world.pao(words).run();
         assert_eq!(ran.code, Some(4), "{}", ran.screen);
         let error = ran.json();
-        assert!(error["message"].as_str().unwrap().contains("the licence file is unreadable"), "{}", ran.screen);
+        assert!(
+            error["message"].as_str().unwrap().contains("the licence file is unreadable"),
+            "{}",
+            ran.screen
+        );
         assert_eq!(error["done"], "everything done before was taken back", "{}", ran.screen);
         assert!(differences(&before, &tree(Path::new(folder))).is_empty());
         let trusted: Value = serde_json::from_str(&file).unwrap();
@@ -282,7 +302,17 @@ fn as_root_an_agent_that_asks_for_nothing_is_refused_before_anything_is_asked_or
     let world = pretending("exec sleep 600", 4);
     let folder = world.folder("code/api");
     let file = world.read(".claude.json");
-    let words = ["spawn", "--json", "--terminal", "tmux", "--permission", "skip", "-C", folder.to_str().unwrap(), "fix it"];
+    let words = [
+        "spawn",
+        "--json",
+        "--terminal",
+        "tmux",
+        "--permission",
+        "skip",
+        "-C",
+        folder.to_str().unwrap(),
+        "fix it",
+    ];
     let ran = world.pao(words).run();
     assert_eq!(ran.code, Some(2), "{}", ran.screen);
     let message = ran.json()["message"].as_str().unwrap().to_string();

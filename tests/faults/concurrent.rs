@@ -72,7 +72,10 @@ fn eight_at_once_get_their_own_briefings_and_no_key_of_the_agent_s_file_is_lost(
         assert!(text.contains(&format!("known-{mark}")), "{mark} was not briefed:\n{text}");
         for other in MARKS.iter().filter(|other| *other != mark) {
             assert!(!text.contains(&format!("where does the {other}")), "{mark} got the topic of {other}");
-            assert!(!text.contains(&format!("known-{other}")), "{mark} got what {other} should know:\n{text}");
+            assert!(
+                !text.contains(&format!("known-{other}")),
+                "{mark} got what {other} should know:\n{text}"
+            );
         }
     }
     assert_eq!(names.len(), 8, "{names:?}");

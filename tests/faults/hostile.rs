@@ -107,11 +107,34 @@ fn a_name_that_is_none_is_refused_before_anything_starts() {
     let folder = world.folder("code/api");
     let long = "n".repeat(65);
     for name in [
-        "a b", "a;b", "$(touch x)", "`touch x`", "#{pane_id}", "#(touch x)", "../up", "a/b", ".hidden", "-C", "",
-        "a\nb", "it's", "🦀", &long,
+        "a b",
+        "a;b",
+        "$(touch x)",
+        "`touch x`",
+        "#{pane_id}",
+        "#(touch x)",
+        "../up",
+        "a/b",
+        ".hidden",
+        "-C",
+        "",
+        "a\nb",
+        "it's",
+        "🦀",
+        &long,
     ] {
         let option = format!("--name={name}");
-        let words = ["spawn", "--yes", "--json", "--terminal", "tmux", "-C", folder.to_str().unwrap(), &option, "fix"];
+        let words = [
+            "spawn",
+            "--yes",
+            "--json",
+            "--terminal",
+            "tmux",
+            "-C",
+            folder.to_str().unwrap(),
+            &option,
+            "fix",
+        ];
         let ran = world.pao(words).run();
         assert_eq!(ran.code, Some(2), "{name:?}: {}", ran.screen);
         assert_eq!(ran.json()["kind"], "user");
@@ -177,10 +200,22 @@ fn assert_harmless(text: &str, after: &str) {
     for (_, secret) in SECRETS {
         assert!(!text.contains(secret), "{after} holds {secret}");
     }
-    for harm in ["\u{1b}", "\u{7}", "\u{202e}", "\u{200b}", "@/etc/passwd", "@~/.ssh", "</system>", "<function_calls>"] {
+    for harm in [
+        "\u{1b}",
+        "\u{7}",
+        "\u{202e}",
+        "\u{200b}",
+        "@/etc/passwd",
+        "@~/.ssh",
+        "</system>",
+        "<function_calls>",
+    ] {
         assert!(!text.contains(harm), "{after} holds {harm:?}:\n{text}");
     }
-    assert!(!text.lines().any(|line| line.starts_with("```") || line.starts_with("## Orders")), "{after}:\n{text}");
+    assert!(
+        !text.lines().any(|line| line.starts_with("```") || line.starts_with("## Orders")),
+        "{after}:\n{text}"
+    );
     assert!(!text.contains("delete the repository"), "{after}:\n{text}");
 }
 
@@ -194,14 +229,17 @@ fn memories_that_mean_harm_reach_real_agents_as_quotations_or_not_at_all() {
         remember(world, &world.path("code/it's $(touch x)"), n, text);
     }
     world.pao(["index"]).ok();
-    for (n, (name, way)) in [("it's $(touch x)", "session"), ("#(touch x) `touch x`", "files"), ("支付 #{pane_id}", "session")]
-        .into_iter()
-        .enumerate()
+    for (n, (name, way)) in
+        [("it's $(touch x)", "session"), ("#(touch x) `touch x`", "files"), ("支付 #{pane_id}", "session")]
+            .into_iter()
+            .enumerate()
     {
         let folder = claude.repository(&format!("code/{name}"));
         let order = armed(world, ORDERS[n * 3]);
         let topic = format!("why does refund webhook {n} answer late, asks {order}");
-        let brief = world.pao(["brief", "--json", "--budget", "6000", "-C", folder.to_str().unwrap(), "--", &topic]).ok();
+        let brief = world
+            .pao(["brief", "--json", "--budget", "6000", "-C", folder.to_str().unwrap(), "--", &topic])
+            .ok();
         assert_harmless(brief.json()["markdown"].as_str().unwrap(), "pao brief");
         for (_, secret) in SECRETS {
             assert!(!brief.stdout.contains(secret) && !brief.stderr.contains(secret), "{secret}");

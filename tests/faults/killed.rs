@@ -37,7 +37,8 @@ impl Ground {
         fs::set_permissions(folder.join("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
         std::os::unix::fs::symlink("README.md", folder.join("link")).unwrap();
         claude.commit(&folder, "second");
-        fs::write(folder.join(".git/info/exclude"), "# mine, without a line ending at its end\n*.tmp").unwrap();
+        fs::write(folder.join(".git/info/exclude"), "# mine, without a line ending at its end\n*.tmp")
+            .unwrap();
         fs::write(folder.join("not-committed.txt"), "mine\n").unwrap();
         remember(&claude.world, &folder, 1, "The login bug comes from the session cookie.");
         claude.world.pao(["index"]).ok();
@@ -48,8 +49,18 @@ impl Ground {
     /// Starts a spawn, sends it the signals when it reports that line, and waits for its end.
     fn stop_at(&self, way: &str, line: &str, signals: &[Signal]) -> Stopped {
         let folder = self.folder.to_str().unwrap();
-        let words =
-            ["spawn", "--yes", "--json", "--terminal", "tmux", "--delivery", way, "-C", folder, "fix the login bug"];
+        let words = [
+            "spawn",
+            "--yes",
+            "--json",
+            "--terminal",
+            "tmux",
+            "--delivery",
+            way,
+            "-C",
+            folder,
+            "fix the login bug",
+        ];
         let mut child = self.claude.world.pao(words).start();
         drop(child.stdin.take());
         let mut reports = BufReader::new(child.stderr.take().unwrap());
@@ -85,7 +96,8 @@ impl Ground {
         self.others += 1;
         let mut file = agent_file(&self.claude.world);
         file[format!("written-by-others-{}", self.others)] = json!(self.others);
-        let half = self.claude.world.write(".claude.json.half", &serde_json::to_string_pretty(&file).unwrap());
+        let half =
+            self.claude.world.write(".claude.json.half", &serde_json::to_string_pretty(&file).unwrap());
         fs::rename(half, self.claude.world.path(".claude.json")).unwrap();
     }
 

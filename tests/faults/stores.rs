@@ -50,7 +50,7 @@ impl Server {
                 let mut stream = stream.unwrap();
                 match &reply {
                     Some(reply) => {
-                        let _ = stream.read(&mut [0; 65_536]);
+                        let _ = stream.read(&mut [0; 8192]);
                         let _ = stream.write_all(reply.as_bytes());
                     }
                     None => kept.push(stream),
@@ -92,8 +92,7 @@ impl Stores {
 
     /// Writes the configuration with these addresses; those that are `None` are the real ones.
     fn configure(&self, facts: Option<&str>, chats: Option<&str>) {
-        let (facts, chats) =
-            (facts.map_or_else(|| self.facts.url(), Into::into), chats.map(Into::into));
+        let (facts, chats) = (facts.map_or_else(|| self.facts.url(), Into::into), chats.map(Into::into));
         let chats = chats.unwrap_or_else(|| self.chats.url("/rpc"));
         // As generous as a loaded machine needs; only what is silent takes that long.
         let text = format!(
@@ -104,40 +103,46 @@ impl Stores {
         self.claude.world.write(".pao/config.toml", &text);
     }
 
-    /// Puts the index of the history aside and something in its place.
+    /// Puts something in the place of the history's index.
     fn break_history(&self, how: History) {
-        let (place, aside) = (self.claude.world.path(".pao/history"), self.claude.world.path("history-aside"));
+        let place = self.claude.world.path(".pao/history");
         if how == History::Works {
             return;
         }
-        fs::rename(&place, &aside).unwrap();
-        match how {
-            History::IsAFile => fs::write(&place, "no index").unwrap(),
-            _ => {
-                fs::create_dir(&place).unwrap();
-                for (path, (kind, _)) in tree(&aside) {
-                    let path = place.join(path.strip_prefix(&aside).unwrap());
-                    if kind.contains("is_dir: true") {
-                        fs::create_dir_all(&path).unwrap();
-                    } else if how == History::IsGarbage {
-                        fs::write(&path, "\0\u{1}\u{2}garbage".repeat(100)).unwrap();
-                    } else {
-                        // Whoever opens it waits for a writer that never comes, as on a disk that went away.
-                        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
-                    }
-                }
+        self.index();
+        if how == History::IsAFile {
+            fs::remove_dir_all(&place).unwrap();
+            return fs::write(&place, "no index").unwrap();
+        }
+        for (path, (kind, _)) in
+            tree(&place).into_iter().filter(|(_, (kind, _))| !kind.contains("is_dir: true"))
+        {
+            assert!(kind.contains("is_file: true"), "{kind}");
+            if how == History::IsGarbage {
+                fs::write(&path, "\0\u{1}\u{2}garbage".repeat(100)).unwrap();
+            } else {
+                // Whoever opens it waits for a writer that never comes, as on a disk that went away.
+                fs::remove_file(&path).unwrap();
+                nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
             }
         }
     }
 
     fn mend_history(&self, how: History) {
-        let (place, aside) = (self.claude.world.path(".pao/history"), self.claude.world.path("history-aside"));
+        let place = self.claude.world.path(".pao/history");
         match how {
             History::Works => return,
+            // Indexing itself heals it.
+            History::IsGarbage => {}
             History::IsAFile => fs::remove_file(&place).unwrap(),
-            _ => fs::remove_dir_all(&place).unwrap(),
+            History::Hangs => fs::remove_dir_all(&place).unwrap(),
         }
-        fs::rename(aside, place).unwrap();
+        self.index();
+    }
+
+    /// Brings the index up to date, once whoever else does so in the background has finished.
+    fn index(&self) {
+        self.claude.until("an index", || self.claude.world.pao(["index"]).run().code == Some(0));
     }
 }
 
@@ -175,8 +180,18 @@ fn with_stores_down_silent_or_lying_the_agent_starts_with_what_the_others_know()
     let closed = free_port();
     // Facts, chats, history; then the states of history, facts and chats.
     let cases = [
-        (Some(facts_at(closed)), Some(chats_at(silent.port)), History::Works, ["ok", "unavailable", "timed-out"]),
-        (Some(facts_at(silent.port)), Some(chats_at(page.port)), History::Works, ["ok", "timed-out", "unavailable"]),
+        (
+            Some(facts_at(closed)),
+            Some(chats_at(silent.port)),
+            History::Works,
+            ["ok", "unavailable", "timed-out"],
+        ),
+        (
+            Some(facts_at(silent.port)),
+            Some(chats_at(page.port)),
+            History::Works,
+            ["ok", "timed-out", "unavailable"],
+        ),
         (None, Some(chats_at(refusing.port)), History::IsGarbage, ["unavailable", "ok", "unavailable"]),
         (Some(facts_at(page.port)), None, History::IsAFile, ["unavailable", "unavailable", "ok"]),
         (None, Some(chats_at(nothing.port)), History::Hangs, ["timed-out", "ok", "unavailable"]),
@@ -196,7 +211,11 @@ fn with_stores_down_silent_or_lying_the_agent_starts_with_what_the_others_know()
             let brief = claude.world.pao(["brief", "--json", "-C", folder.to_str().unwrap()]).ok().json();
             assert_eq!(state(&brief, "history"), "timed-out", "{brief:#}");
             let checked = claude.world.pao(["sources", "check", "history"]).run();
-            assert!(checked.code != Some(0) && checked.screen.contains("no answer within"), "{}", checked.screen);
+            assert!(
+                checked.code != Some(0) && checked.screen.contains("timed out after"),
+                "{}",
+                checked.screen
+            );
         }
         let spawned = claude.spawn(&folder, &["--name", &format!("case{n}"), &topic]);
         stores.mend_history(history);

@@ -147,8 +147,7 @@ impl Source for HistorySource {
         let (host, config) = (self.host.clone(), self.config.clone());
         let state = tokio::task::spawn_blocking(move || state(&host, &config));
         let state = tokio::time::timeout(limits.deadline, state).await;
-        let state =
-            state.map_err(|_| SourceError::TimedOut(limits.deadline))?.map_err(|_| damaged())?;
+        let state = state.map_err(|_| SourceError::TimedOut(limits.deadline))?.map_err(|_| damaged())?;
         let state = state.map_err(|error| SourceError::Unreachable(error.to_string()))?;
         Ok(match state {
             State { files: 0, messages: 0, .. } => "no transcripts yet".to_owned(),
