@@ -39,6 +39,11 @@ pub fn wait<T>(what: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(what)
 }
 
+/// Whether a process is there.
+pub fn runs(pid: u64) -> bool {
+    u32::try_from(pid).is_ok_and(|pid| Identity::of(pid).is_some())
+}
+
 fn program(variable: &str) -> PathBuf {
     match std::env::var_os(variable) {
         Some(path) => PathBuf::from(path),
@@ -152,7 +157,8 @@ impl Claude {
 
     /// Everything there is to see, for the message of a failed test.
     pub fn screens(&self) -> String {
-        self.panes().iter().map(|pane| format!("[{pane}]\n{}\n", self.screen(pane))).collect()
+        let shown = |pane: &String| ["[", pane, "]\n", &self.screen(pane), "\n"].concat();
+        self.panes().iter().map(shown).collect()
     }
 
     /// What one pane shows.
@@ -254,16 +260,11 @@ impl Claude {
         pane.trim().to_owned()
     }
 
-    /// Whether a process is there.
-    pub fn runs(&self, pid: u64) -> bool {
-        u32::try_from(pid).is_ok_and(|pid| Identity::of(pid).is_some())
-    }
-
     /// Ends an agent as a crash does: nothing of it gets to say goodbye.
     pub fn kill(&self, spawned: &Value) {
         let pid = self.row(spawned)["pid"].as_u64().unwrap();
         Identity::of(u32::try_from(pid).unwrap()).unwrap().kill().unwrap();
-        self.until("the agent is gone", || !self.runs(pid));
+        self.until("the agent is gone", || !runs(pid));
     }
 
     /// Ends an agent and takes back what was done for it.

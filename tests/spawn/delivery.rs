@@ -4,7 +4,7 @@
 use std::fs;
 
 use messages_api::{Reply, Script};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{BOTH, KNOWN, SAID, knowing, private, remember};
 use crate::harness::claude::{Claude, Version, wait};
@@ -104,33 +104,47 @@ fn agents_md_alone_still_arrives_by_both_ways() {
 }
 
 #[test]
-fn after_compaction_and_after_a_resume_the_briefing_is_there_again() {
+fn after_compaction_and_a_resume_our_hook_hands_the_briefing_over_again() {
     for version in BOTH {
-        for way in ["session", "files"] {
-            let (claude, folder) = knowing(version);
-            let spawned = claude.spawn(&folder, &["--delivery", way, "fix", "the", "login", "bug"]);
-            let what = format!("{version:?} {way}");
-            claude.comes_to(&spawned, "idle");
-            let pane = claude.panes().remove(0);
-            let began = |how: &str| claude.began(&spawned).iter().any(|began| began == how);
-            claude.say(&pane, "/compact", || began("compact"));
-            let text = claude.ask(&pane, "what comes next?").text();
-            assert!(text.contains(KNOWN), "{what}, after /compact:\n{text}");
+        let (claude, folder) = knowing(version);
+        let spawned = claude.spawn(&folder, &["--delivery", "session", "fix", "the", "login", "bug"]);
+        let pane = compacted(&claude, &spawned);
+        claude.exit(&pane, &spawned);
 
-            claude.comes_to(&spawned, "idle");
-            claude.exit(&pane, &spawned);
-            if way == "files" {
-                // With the session's end they go; who brings the session back delivers them again.
-                claude.until("the files are gone", || !folder.join("CONTEXT_BRIEFING.md").exists());
-                continue;
-            }
-            let pane = claude.resume(&folder, &spawned);
-            claude.until("the resume", || began("resume"));
-            claude.until("its prompt line", || claude.screen(&pane).contains(['❯', '>']));
-            let text = claude.ask(&pane, "and what after that?").text();
-            assert!(text.contains(KNOWN), "{what}, after a resume:\n{text}");
-        }
+        let pane = claude.resume(&folder, &spawned);
+        let began = |how: &str| claude.began(&spawned).iter().any(|began| began == how);
+        claude.until("the resume", || began("resume"));
+        claude.until("its prompt line", || claude.screen(&pane).contains(['❯', '>']));
+        let text = claude.ask(&pane, "and what after that?").text();
+        assert!(text.contains(KNOWN), "{version:?}, after a resume:\n{text}");
+        claude.comes_to(&spawned, "idle");
+        assert_eq!(claude.row(&spawned)["ended_at"], json!(null), "{version:?}: it is there again");
+        claude.kill(&spawned);
+        assert_eq!(claude.row(&spawned)["state"], "lost", "{version:?}");
     }
+}
+
+#[test]
+fn after_compaction_the_files_are_read_again_and_go_with_the_session() {
+    for version in BOTH {
+        let (claude, folder) = knowing(version);
+        let spawned = claude.spawn(&folder, &["--delivery", "files", "fix", "the", "login", "bug"]);
+        let pane = compacted(&claude, &spawned);
+        let file = folder.join("CONTEXT_BRIEFING.md");
+        claude.say(&pane, "/exit", || !file.exists());
+        claude.comes_to(&spawned, "ended");
+    }
+}
+
+/// Lets a spawned agent forget what was said, and wants the briefing in its next request.
+fn compacted(claude: &Claude, spawned: &Value) -> String {
+    claude.comes_to(spawned, "idle");
+    let pane = claude.panes().remove(0);
+    claude.say(&pane, "/compact", || claude.began(spawned).iter().any(|began| began == "compact"));
+    let text = claude.ask(&pane, "what comes next?").text();
+    assert!(text.contains(KNOWN), "{}, after /compact:\n{text}", claude.screens());
+    claude.comes_to(spawned, "idle");
+    pane
 }
 
 #[test]

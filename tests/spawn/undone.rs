@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{any_command, changed, knowing, tree};
-use crate::harness::claude::{Claude, Version};
+use crate::harness::claude::{Claude, Version, runs};
 
 fn settings(claude: &Claude) -> Value {
     serde_json::from_str(&claude.world.read(".claude.json")).unwrap()
@@ -29,7 +29,7 @@ fn undo_ends_the_agent_and_leaves_nothing_of_it() {
             "a running one is not ended unasked"
         );
         claude.world.pao(["undo", name, "--end"]).ok();
-        assert!(!claude.runs(pid));
+        assert!(!runs(pid));
         assert!(claude.panes().is_empty(), "{}", claude.screens());
         let after = tree(&folder);
         assert!(after == before, "{way} {:?}", changed(&before, &after));

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::agent::{CLAUDE_CODE, HostAgent};
 use crate::host::Host;
-use crate::host::process::Run;
+use crate::host::process::{Identity, Run};
 use crate::registry::Registry;
 use crate::registry::agents::State;
 use crate::registry::events::Event;
@@ -101,6 +101,12 @@ async fn record(host: &Host, agent: &str, seen: Seen) {
     let write = async {
         let registry = Registry::open_as_is(&host.registry_file(), PATIENCE).await?;
         let done = registry.record_event(&event, seen.state(), seen.session_source.as_deref()).await;
+        // The user may have brought the conversation back in another process than the one we started.
+        if matches!(seen.session_source.as_deref(), Some("resume" | "fork"))
+            && let Some(process) = Identity::behind_the_shell()
+        {
+            registry.set_process(agent, process, None, event.at).await?;
+        }
         // Not closed in order: the last one to close a database folds its log in, which waits for the disk.
         std::mem::forget(registry);
         done

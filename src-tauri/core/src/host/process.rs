@@ -304,6 +304,21 @@ impl Identity {
         Self::of(pid).unwrap_or(Self { pid, started: 0 })
     }
 
+    /// The process that had a shell start us for it: the parent of our parent. `None` where that is nobody's.
+    pub fn behind_the_shell() -> Option<Self> {
+        let shell = nix::unistd::getppid();
+        let mut system = System::new().ok()?;
+        let pids = [Pid::from_u32(u32::try_from(shell.as_raw()).ok()?)];
+        system.refresh_processes_specifics(
+            ProcessesToUpdate::Some(&pids),
+            true,
+            ProcessRefreshKind::nothing(),
+        );
+        let behind = system.process(pids[0])?.parent()?.as_u32();
+        // What lost its parent belongs to the first process.
+        if behind <= 1 { None } else { Self::of(behind) }
+    }
+
     /// Whether this very process still runs. Start times are compared with one second of tolerance: they are
     /// derived from the boot time, which moves when the clock is corrected.
     pub fn alive(self) -> bool {
