@@ -16,7 +16,7 @@ use pao_core::host::terminal::tmux::Tmux;
 use pao_core::host::terminal::{Script, Terminal};
 use pao_core::registry::Registry;
 use pao_core::registry::agents::{Agent, State};
-use pao_core::spawn::passed::{Agreed, Launched, Permission, Ready, Receipt, Way};
+use pao_core::spawn::passed::{Agreed, Launched, Permission, Ready, Receipt};
 use pao_core::spawn::ready::{self, Expect, ReadyError};
 use tokio_util::sync::CancellationToken;
 
@@ -53,27 +53,8 @@ impl Start {
         fs::create_dir_all(host.agent_dir(ID)).unwrap();
         let registry = Registry::open(&host.registry_file()).await.unwrap();
         let agent = Agent {
-            id: ID.into(),
-            name: "app".into(),
-            folder: folder.clone(),
-            project: folder.to_string_lossy().into_owned(),
-            host_agent: CLAUDE_CODE.kind.into(),
-            prompt: None,
-            query: String::new(),
-            permission: Permission::Ask,
-            way: Way::Session,
-            briefing_hash: None,
             session: Some(SESSION.into()),
-            terminal: None,
-            handle: None,
-            process: None,
-            tty: None,
-            state: State::Starting,
-            needs: None,
-            receipt: None,
-            created_at: host.now(),
-            sign_at: host.now(),
-            ended_at: None,
+            ..Agent::starting(ID, "app", &folder, CLAUDE_CODE.kind, host.now())
         };
         registry.add(&agent).await.unwrap();
         let terminal = Tmux::new(&host).unwrap();

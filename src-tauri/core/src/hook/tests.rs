@@ -6,7 +6,6 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::registry::agents::{Agent, State};
-use crate::spawn::passed::{Permission, Way};
 
 struct World {
     _dir: TempDir,
@@ -28,29 +27,7 @@ fn world() -> World {
 }
 
 fn row(host: &Host) -> Agent {
-    Agent {
-        id: "a1".into(),
-        name: "app".into(),
-        folder: "/home/user/project".into(),
-        project: "/home/user/project".into(),
-        host_agent: "claude-code".into(),
-        prompt: None,
-        query: String::new(),
-        permission: Permission::Ask,
-        way: Way::Session,
-        briefing_hash: None,
-        session: None,
-        terminal: None,
-        handle: None,
-        process: None,
-        tty: None,
-        state: State::Starting,
-        needs: None,
-        receipt: None,
-        created_at: host.now(),
-        sign_at: host.now(),
-        ended_at: None,
-    }
+    Agent::starting("a1", "app", std::path::Path::new("/home/user/project"), "claude-code", host.now())
 }
 
 async fn with_agent() -> (World, Registry) {

@@ -1,6 +1,6 @@
 //! Agent rows: one per agent for its whole life, through every change of session id.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
 use sqlx::Row;
@@ -100,6 +100,35 @@ pub struct Agent {
     pub sign_at: DateTime<Utc>,
     /// When it ended.
     pub ended_at: Option<DateTime<Utc>>,
+}
+
+impl Agent {
+    /// An agent that is about to be started, of which nothing more is known yet.
+    pub fn starting(id: &str, name: &str, folder: &Path, host_agent: &str, now: DateTime<Utc>) -> Self {
+        Self {
+            id: id.to_string(),
+            name: name.to_string(),
+            folder: folder.to_path_buf(),
+            project: folder.to_string_lossy().into_owned(),
+            host_agent: host_agent.to_string(),
+            prompt: None,
+            query: String::new(),
+            permission: Permission::Ask,
+            way: Way::Session,
+            briefing_hash: None,
+            session: None,
+            terminal: None,
+            handle: None,
+            process: None,
+            tty: None,
+            state: State::Starting,
+            needs: None,
+            receipt: None,
+            created_at: now,
+            sign_at: now,
+            ended_at: None,
+        }
+    }
 }
 
 impl Permission {

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{ConnectOptions, Row};
@@ -17,27 +17,11 @@ fn noon() -> DateTime<Utc> {
 
 fn agent(id: &str, name: &str) -> Agent {
     Agent {
-        id: id.into(),
-        name: name.into(),
-        folder: PathBuf::from("/code/支付对账"),
-        project: "/code/支付对账".into(),
-        host_agent: "claude-code".into(),
         prompt: Some("fix it".into()),
         query: "fix it".into(),
         permission: Permission::Plan,
-        way: Way::Session,
-        briefing_hash: None,
         session: Some("s-1".into()),
-        terminal: None,
-        handle: None,
-        process: None,
-        tty: None,
-        state: State::Starting,
-        needs: None,
-        receipt: None,
-        created_at: noon(),
-        sign_at: noon(),
-        ended_at: None,
+        ..Agent::starting(id, name, Path::new("/code/支付对账"), "claude-code", noon())
     }
 }
 

@@ -5,6 +5,8 @@
 
 pub mod briefing;
 mod choices;
+mod consent;
+mod context;
 pub mod deliver;
 pub mod gather;
 pub mod launch;
@@ -12,6 +14,7 @@ pub mod passed;
 pub mod program;
 pub mod ready;
 pub mod request;
+mod rooms;
 mod steps;
 pub mod sweep;
 pub mod topic;
@@ -19,70 +22,25 @@ pub mod trust;
 pub mod undo;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use self::choices::Settled;
-use self::passed::{Agreed, Briefing, Gathered, Permission, Ready, Receipt, Topic, Way};
-use self::program::Program;
-use self::request::{Brief, Consent, DryRun, Face, Request, Spawned, Step};
+use self::consent::{consents, enables};
+use self::passed::{Briefing, Gathered, Receipt, Topic, Way};
+use self::request::{Brief, DryRun, Face, Request, Spawned, Step};
+use self::rooms::{Ground, ground, plan, rooms};
 use self::steps::Steps;
-use crate::agent::{self, HookCall, HostAgent};
-use crate::config::Config;
 use crate::host::process::Run;
-use crate::host::secrets::SecretStore;
-use crate::host::terminal::{self, Terminal};
-use crate::host::{Host, files};
-use crate::registry::agents::{Agent, State};
+use crate::host::terminal;
+use crate::registry::RegistryError;
+use crate::registry::agents::Agent;
 use crate::registry::folders::Choices;
-use crate::registry::{Registry, RegistryError};
-use crate::source::worker::Pauses;
-use crate::source::{self, Limited, Question};
+use crate::source::{self, Question};
 use crate::{Error, Kind};
 
+pub use self::context::Context;
 pub use self::undo::{Target, UndoneItem, undo};
-
-/// What every verb works with.
-#[derive(Debug)]
-pub struct Context {
-    /// The machine.
-    pub host: Host,
-    /// The configuration.
-    pub config: Config,
-    /// The registry, brought up to date with the machine.
-    pub registry: Arc<Registry>,
-}
-
-impl Context {
-    /// Reads the configuration, opens the registry and sweeps it.
-    pub async fn open(host: Host) -> Result<Self, Error> {
-        let config = Config::load(&host)?;
-        let registry = Arc::new(Registry::open(&host.registry_file()).await?);
-        sweep::sweep(&host, &registry).await;
-        Ok(Self { host, config, registry })
-    }
-
-    /// The enabled sources, each with its limits.
-    pub fn sources(&self) -> Result<Vec<Limited>, Error> {
-        let secrets = SecretStore::new(&self.host, &self.config.secrets.store)?;
-        let pauses: Arc<dyn Pauses> = self.registry.clone();
-        Ok(source::open(&self.config, &self.host, &secrets, &pauses))
-    }
-
-    /// The configured host agent.
-    pub fn agent(&self) -> Result<&'static HostAgent, Error> {
-        let kind = &self.config.agent.kind;
-        agent::by_kind(kind).ok_or_else(|| {
-            Error::config(
-                format!("the configuration says agent.kind = \"{kind}\", which pao does not know"),
-                "`pao config set agent.kind claude-code`",
-            )
-        })
-    }
-}
 
 /// The first three rooms' results, with what the later ones need besides.
 struct Warm {
@@ -278,30 +236,6 @@ fn counted(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-/// What is known of the host agent on this machine.
-struct Ground {
-    agent: &'static HostAgent,
-    program: Program,
-    trust_file: PathBuf,
-}
-
-impl Ground {
-    fn trust<'a>(&'a self, topic: &'a Topic) -> trust::Place<'a> {
-        trust::Place {
-            config: &self.trust_file,
-            record: self.agent.trust,
-            folder: &topic.folder,
-            project: &topic.project,
-        }
-    }
-}
-
-async fn ground(context: &Context) -> Result<Ground, Error> {
-    let agent = context.agent()?;
-    let program = program::find(&context.host, agent, &context.config.agent).await?;
-    Ok(Ground { agent, program, trust_file: agent.trust_file(&context.host) })
-}
-
 fn edit(request: &Request, face: &dyn Face, briefing: &mut Briefing) -> Result<(), Error> {
     if !request.edit {
         return Ok(());
@@ -313,63 +247,6 @@ fn edit(request: &Request, face: &dyn Face, briefing: &mut Briefing) -> Result<(
         *briefing = briefing::edited(briefing, markdown);
     }
     Ok(())
-}
-
-/// Asks for what was not agreed to before. A no ends the spawn; nothing has been written.
-async fn consents(
-    context: &Context,
-    ground: &Ground,
-    warm: &Warm,
-    face: &dyn Face,
-) -> Result<BTreeSet<Agreed>, Error> {
-    let Context { host, registry, .. } = context;
-    if warm.settled.permission == Permission::Skip {
-        // What cannot be done is not asked about, and neither is anything else.
-        launch::skip_possible(host, ground.agent)?;
-    }
-    let folder = &warm.topic.folder;
-    let mut known = registry.consents(folder).await?;
-    let before = known;
-    let mut agreed = BTreeSet::new();
-    let place = ground.trust(&warm.topic);
-    if !trust::is_trusted(&place) && !known.trust {
-        known.trust = ask(face, &Consent::Trust { folder: folder.clone(), enables: enables(&warm.topic) })?;
-    }
-    agreed.insert(Agreed::Trust);
-    if warm.settled.permission == Permission::Skip {
-        if !known.skip_permissions {
-            let needs = ground.agent.skip_setting.to_string();
-            known.skip_permissions = ask(face, &Consent::SkipPermissions { folder: folder.clone(), needs })?;
-        }
-        agreed.insert(Agreed::SkipPermissions);
-    }
-    if known != before {
-        registry.set_consents(folder, known, host.now()).await?;
-    }
-    Ok(agreed)
-}
-
-fn ask(face: &dyn Face, consent: &Consent) -> Result<bool, Error> {
-    if face.agree(consent)? {
-        return Ok(true);
-    }
-    Err(match consent {
-        Consent::Trust { .. } => Error::user(
-            "you did not agree to mark this folder as trusted",
-            "look at what it contains, then spawn again",
-        ),
-        Consent::SkipPermissions { .. } => Error::user(
-            "you did not agree to run without permission questions here",
-            "spawn with --permission ask",
-        ),
-    })
-}
-
-fn enables(topic: &Topic) -> Vec<String> {
-    trust::inspect(&topic.folder, topic.project.worktree.as_deref())
-        .into_iter()
-        .map(|found| format!("{}: {}", found.kind.name(), found.text))
-        .collect()
 }
 
 fn new_id() -> String {
@@ -390,27 +267,13 @@ async fn register(
     loop {
         let topic = &warm.topic;
         let agent = Agent {
-            id: id.clone(),
-            name: topic.name.clone(),
-            folder: topic.folder.clone(),
             project: topic.project.id.clone(),
-            host_agent: ground.agent.kind.to_string(),
             prompt: topic.prompt.clone(),
             query: topic.query.clone(),
             permission: warm.settled.permission,
             way: warm.settled.way.unwrap_or(Way::Session),
             briefing_hash: Some(warm.briefing.hash.clone()),
-            session: None,
-            terminal: None,
-            handle: None,
-            process: None,
-            tty: None,
-            state: State::Starting,
-            needs: None,
-            receipt: None,
-            created_at: now,
-            sign_at: now,
-            ended_at: None,
+            ..Agent::starting(&id, &topic.name, &topic.folder, ground.agent.kind, now)
         };
         match context.registry.add(&agent).await {
             Ok(()) => return Ok(id),
@@ -423,171 +286,6 @@ async fn register(
     }
 }
 
-type Done = (passed::Launched, Ready, Way, Vec<String>);
-
-/// Rooms four to seven.
-#[expect(clippy::too_many_arguments, reason = "everything the earlier rooms made")]
-async fn rooms(
-    context: &Context,
-    steps: &Steps<'_>,
-    ground: &Ground,
-    warm: &Warm,
-    terminal: &dyn Terminal,
-    id: &str,
-    agreed: BTreeSet<Agreed>,
-    cancel: &CancellationToken,
-) -> Result<Done, Error> {
-    let Context { host, registry, config } = context;
-    let mut notes = Vec::new();
-    let step = steps.begin(Step::Deliver);
-    let delivered = deliver(context, ground, warm, id).await;
-    let (way, note) = step.settle(delivered, |(way, _)| way_note(*way).into())?;
-    notes.extend(note);
-    stop_if(cancel)?;
-
-    let step = steps.begin(Step::Trust);
-    let place = ground.trust(&warm.topic);
-    match trust::grant(host, registry, id, &place, host.now()).await {
-        Ok(granted) => match granted {
-            trust::Granted::Added => step.done("marked as trusted"),
-            trust::Granted::AlreadyTrusted { .. } => step.skipped("already trusted"),
-            trust::Granted::NeverStarted => {
-                step.skipped("not started on this machine before");
-                notes.push(format!("{} will ask its first questions itself", ground.agent.display));
-            }
-        },
-        Err(error) => {
-            step.failed(error.to_string());
-            return Err(error.into());
-        }
-    }
-    stop_if(cancel)?;
-
-    let step = steps.begin(Step::Launch);
-    let launched = tokio::select! {
-        launched = start(context, ground, warm, terminal, id, agreed) => launched,
-        () = cancel.cancelled() => Err(cancelled()),
-    };
-    let started = step.settle(launched, |s| s.launched.terminal.clone())?;
-    notes.extend(started.note);
-    let launched = started.launched;
-
-    let step = steps.begin(Step::Ready);
-    let prompt = warm.topic.prompt.as_deref();
-    let expect = ready::Expect { prompt, briefing: way == Way::Session };
-    let limit = Duration::from_secs(config.spawn.ready_timeout_s);
-    let ready = ready::wait(host, registry, terminal, ground.agent, &launched, &expect, limit, cancel).await;
-    let ready = step.settle(ready.map_err(Error::from), |ready| match &ready.needs {
-        Some(needs) => format!("needs you: {needs}"),
-        None => format!("{}, {}", ready.receipt.name(), ready.evidence),
-    })?;
-    // The host agent rewrites its file when it starts; a copy it had read before our change may have won.
-    if !trust::is_trusted(&place) {
-        trust::grant(host, registry, id, &place, host.now()).await?;
-    }
-    Ok((launched, ready, way, notes))
-}
-
-fn way_note(way: Way) -> &'static str {
-    match way {
-        Way::Session => "by our hook, nothing written into the folder",
-        Way::Files => "as files in the folder",
-    }
-}
-
-fn stop_if(cancel: &CancellationToken) -> Result<(), Error> {
-    if cancel.is_cancelled() { Err(cancelled()) } else { Ok(()) }
-}
-
 fn cancelled() -> Error {
     Error::new(Kind::User, "cancelled", "run it again when you like")
-}
-
-/// Decides the way and plans it. A second live agent in a folder whose files are taken gets the session way, and
-/// so does one whose files would meet the user's own.
-async fn plan(
-    context: &Context,
-    ground: &Ground,
-    warm: &Warm,
-    id: &str,
-) -> Result<(deliver::Plan, Option<String>), Error> {
-    let hooks = ground.agent.session_hooks(ground.program.version);
-    let chosen = warm.settled.way.unwrap_or(if hooks { Way::Session } else { Way::Files });
-    if chosen == Way::Session && !hooks {
-        return Err(Error::user(
-            format!("this version of {} has no session hooks", ground.agent.display),
-            "use --delivery files",
-        ));
-    }
-    let whole = context.host.agent_dir(id).join(deliver::BRIEFING_FILE);
-    let fitted =
-        briefing::fit(&warm.briefing.markdown, ground.agent.hook_context_limit, &whole.to_string_lossy());
-    let wanted = |way| deliver::Wanted {
-        agent: id,
-        way,
-        folder: &warm.topic.folder,
-        project: &warm.topic.project,
-        briefing: &warm.briefing.markdown,
-        hook_text: &fitted.text,
-        reads: ground.agent.reads,
-    };
-    match deliver::plan(&context.host, &context.registry, &wanted(chosen)).await {
-        Ok(plan) => Ok((plan, None)),
-        Err(error) if hooks && error.session_way_helps() => {
-            let plan = deliver::plan(&context.host, &context.registry, &wanted(Way::Session)).await?;
-            Ok((plan, Some(format!("delivered by hook instead of files: {error}"))))
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
-async fn deliver(
-    context: &Context,
-    ground: &Ground,
-    warm: &Warm,
-    id: &str,
-) -> Result<(Way, Option<String>), Error> {
-    let Context { host, registry, .. } = context;
-    let (plan, note) = plan(context, ground, warm, id).await?;
-    deliver::apply(host, registry, &plan, id, host.now()).await?;
-    registry.set_briefing(id, &warm.briefing.hash, plan.way).await?;
-    Ok((plan.way, note))
-}
-
-async fn start(
-    context: &Context,
-    ground: &Ground,
-    warm: &Warm,
-    terminal: &dyn Terminal,
-    id: &str,
-    agreed: BTreeSet<Agreed>,
-) -> Result<launch::Start, Error> {
-    let host = &context.host;
-    let version = ground.program.version;
-    let dir = host.agent_dir(id);
-    let settings_file = dir.join("settings.json");
-    let call = HookCall { exe: &host.exe, agent: id, pao_home: Some(&host.pao_home) };
-    let settings = ground.agent.settings(version, &call, &dir).to_string();
-    launch::private_folder(host, &context.registry, id, &dir).await?;
-    files::write_private(&settings_file, settings.as_bytes(), false).map_err(|e| {
-        Error::environment(
-            format!("{} cannot be written: {e}", host.display(&settings_file)),
-            "make room on the disk, then spawn again",
-        )
-    })?;
-    let session = uuid::Uuid::new_v4().to_string();
-    let spec = launch::LaunchSpec {
-        agent_id: id,
-        program: &ground.program.path,
-        path: &ground.program.child_path,
-        version,
-        session: &session,
-        resume: false,
-        permission: warm.settled.permission,
-        settings_file: Some(&settings_file),
-        prompt: warm.topic.prompt.as_deref(),
-        extra_args: &context.config.agent.args,
-        agreed,
-    };
-    Ok(launch::launch(host, &context.registry, terminal, ground.agent, &warm.topic, spec).await?)
 }

@@ -78,7 +78,6 @@ mod tests {
     use super::*;
     use crate::host::process::Identity;
     use crate::registry::events::Event;
-    use crate::spawn::passed::{Permission, Way};
 
     async fn world() -> (tempfile::TempDir, Host, Registry) {
         let dir = tempfile::tempdir().unwrap();
@@ -97,27 +96,9 @@ mod tests {
 
     fn agent(host: &Host, id: &str) -> Agent {
         Agent {
-            id: id.into(),
-            name: id.into(),
-            folder: host.home.clone(),
-            project: "p".into(),
-            host_agent: "claude-code".into(),
             prompt: Some("/fix it".into()),
-            query: "fix it".into(),
-            permission: Permission::Ask,
-            way: Way::Session,
-            briefing_hash: None,
-            session: None,
-            terminal: None,
-            handle: None,
-            process: None,
-            tty: None,
-            state: State::Starting,
-            needs: None,
             receipt: Some(Receipt::Unknown),
-            created_at: host.now(),
-            sign_at: host.now(),
-            ended_at: None,
+            ..Agent::starting(id, id, &host.home, "claude-code", host.now())
         }
     }
 

@@ -11,7 +11,6 @@ use crate::host::process::Run;
 use crate::host::terminal::{Alive, Capabilities, Key, Opened, choose};
 use crate::project::Project;
 use crate::registry::agents::{Agent, State};
-use crate::spawn::passed::Way;
 
 /// A machine whose `pao run` is this very test program, in the test that [`the_body_of_pao_run`] is.
 struct World {
@@ -74,29 +73,7 @@ impl World {
     }
 
     fn agent(&self) -> Agent {
-        Agent {
-            id: ID.into(),
-            name: "api".into(),
-            folder: self.topic.folder.clone(),
-            project: "p".into(),
-            host_agent: "claude-code".into(),
-            prompt: None,
-            query: "x".into(),
-            permission: Permission::Ask,
-            way: Way::Session,
-            briefing_hash: None,
-            session: None,
-            terminal: None,
-            handle: None,
-            process: None,
-            tty: None,
-            state: State::Starting,
-            needs: None,
-            receipt: None,
-            created_at: self.host.now(),
-            sign_at: self.host.now(),
-            ended_at: None,
-        }
+        Agent::starting(ID, "api", &self.topic.folder, "claude-code", self.host.now())
     }
 
     fn spec(&self) -> LaunchSpec<'_> {

@@ -1,0 +1,67 @@
+//! What the user is asked before anything is written: trust of a folder, running without questions.
+
+use std::collections::BTreeSet;
+
+use super::context::Context;
+use super::passed::{Agreed, Permission, Topic};
+use super::request::{Consent, Face};
+use super::rooms::Ground;
+use super::{Warm, launch, trust};
+use crate::Error;
+
+/// Asks for what was not agreed to before. A no ends the spawn; nothing has been written.
+pub(super) async fn consents(
+    context: &Context,
+    ground: &Ground,
+    warm: &Warm,
+    face: &dyn Face,
+) -> Result<BTreeSet<Agreed>, Error> {
+    let Context { host, registry, .. } = context;
+    if warm.settled.permission == Permission::Skip {
+        // What cannot be done is not asked about, and neither is anything else.
+        launch::skip_possible(host, ground.agent)?;
+    }
+    let folder = &warm.topic.folder;
+    let mut known = registry.consents(folder).await?;
+    let before = known;
+    let mut agreed = BTreeSet::new();
+    let place = ground.trust(&warm.topic);
+    if !trust::is_trusted(&place) && !known.trust {
+        known.trust = ask(face, &Consent::Trust { folder: folder.clone(), enables: enables(&warm.topic) })?;
+    }
+    agreed.insert(Agreed::Trust);
+    if warm.settled.permission == Permission::Skip {
+        if !known.skip_permissions {
+            let needs = ground.agent.skip_setting.to_string();
+            known.skip_permissions = ask(face, &Consent::SkipPermissions { folder: folder.clone(), needs })?;
+        }
+        agreed.insert(Agreed::SkipPermissions);
+    }
+    if known != before {
+        registry.set_consents(folder, known, host.now()).await?;
+    }
+    Ok(agreed)
+}
+
+fn ask(face: &dyn Face, consent: &Consent) -> Result<bool, Error> {
+    if face.agree(consent)? {
+        return Ok(true);
+    }
+    Err(match consent {
+        Consent::Trust { .. } => Error::user(
+            "you did not agree to mark this folder as trusted",
+            "look at what it contains, then spawn again",
+        ),
+        Consent::SkipPermissions { .. } => Error::user(
+            "you did not agree to run without permission questions here",
+            "spawn with --permission ask",
+        ),
+    })
+}
+
+pub(super) fn enables(topic: &Topic) -> Vec<String> {
+    trust::inspect(&topic.folder, topic.project.worktree.as_deref())
+        .into_iter()
+        .map(|found| format!("{}: {}", found.kind.name(), found.text))
+        .collect()
+}

@@ -1,0 +1,52 @@
+//! What every verb works with, opened once per call.
+
+use std::sync::Arc;
+
+use super::sweep;
+use crate::Error;
+use crate::agent::{self, HostAgent};
+use crate::config::Config;
+use crate::host::Host;
+use crate::host::secrets::SecretStore;
+use crate::registry::Registry;
+use crate::source::worker::Pauses;
+use crate::source::{self, Limited};
+
+/// What every verb works with.
+#[derive(Debug)]
+pub struct Context {
+    /// The machine.
+    pub host: Host,
+    /// The configuration.
+    pub config: Config,
+    /// The registry, brought up to date with the machine.
+    pub registry: Arc<Registry>,
+}
+
+impl Context {
+    /// Reads the configuration, opens the registry and sweeps it.
+    pub async fn open(host: Host) -> Result<Self, Error> {
+        let config = Config::load(&host)?;
+        let registry = Arc::new(Registry::open(&host.registry_file()).await?);
+        sweep::sweep(&host, &registry).await;
+        Ok(Self { host, config, registry })
+    }
+
+    /// The enabled sources, each with its limits.
+    pub fn sources(&self) -> Result<Vec<Limited>, Error> {
+        let secrets = SecretStore::new(&self.host, &self.config.secrets.store)?;
+        let pauses: Arc<dyn Pauses> = self.registry.clone();
+        Ok(source::open(&self.config, &self.host, &secrets, &pauses))
+    }
+
+    /// The configured host agent.
+    pub fn agent(&self) -> Result<&'static HostAgent, Error> {
+        let kind = &self.config.agent.kind;
+        agent::by_kind(kind).ok_or_else(|| {
+            Error::config(
+                format!("the configuration says agent.kind = \"{kind}\", which pao does not know"),
+                "`pao config set agent.kind claude-code`",
+            )
+        })
+    }
+}

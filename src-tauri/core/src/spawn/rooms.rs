@@ -1,0 +1,207 @@
+//! Rooms four to seven: everything that writes, starts or waits.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::context::Context;
+use super::passed::{self, Agreed, Ready, Topic, Way};
+use super::program::{self, Program};
+use super::request::Step;
+use super::steps::Steps;
+use super::{Warm, briefing, cancelled, deliver, launch, ready, trust};
+use crate::Error;
+use crate::agent::{HookCall, HostAgent};
+use crate::host::files;
+use crate::host::terminal::Terminal;
+
+/// What is known of the host agent on this machine.
+pub(super) struct Ground {
+    pub agent: &'static HostAgent,
+    pub program: Program,
+    trust_file: PathBuf,
+}
+
+impl Ground {
+    pub fn trust<'a>(&'a self, topic: &'a Topic) -> trust::Place<'a> {
+        trust::Place {
+            config: &self.trust_file,
+            record: self.agent.trust,
+            folder: &topic.folder,
+            project: &topic.project,
+        }
+    }
+}
+
+pub(super) async fn ground(context: &Context) -> Result<Ground, Error> {
+    let agent = context.agent()?;
+    let program = program::find(&context.host, agent, &context.config.agent).await?;
+    Ok(Ground { agent, program, trust_file: agent.trust_file(&context.host) })
+}
+
+pub(super) type Done = (passed::Launched, Ready, Way, Vec<String>);
+
+/// Rooms four to seven.
+#[expect(clippy::too_many_arguments, reason = "everything the earlier rooms made")]
+pub(super) async fn rooms(
+    context: &Context,
+    steps: &Steps<'_>,
+    ground: &Ground,
+    warm: &Warm,
+    terminal: &dyn Terminal,
+    id: &str,
+    agreed: BTreeSet<Agreed>,
+    cancel: &CancellationToken,
+) -> Result<Done, Error> {
+    let Context { host, registry, config } = context;
+    let mut notes = Vec::new();
+    let step = steps.begin(Step::Deliver);
+    let delivered = deliver(context, ground, warm, id).await;
+    let (way, note) = step.settle(delivered, |(way, _)| way_note(*way).into())?;
+    notes.extend(note);
+    stop_if(cancel)?;
+
+    let step = steps.begin(Step::Trust);
+    let place = ground.trust(&warm.topic);
+    match trust::grant(host, registry, id, &place, host.now()).await {
+        Ok(granted) => match granted {
+            trust::Granted::Added => step.done("marked as trusted"),
+            trust::Granted::AlreadyTrusted { .. } => step.skipped("already trusted"),
+            trust::Granted::NeverStarted => {
+                step.skipped("not started on this machine before");
+                notes.push(format!("{} will ask its first questions itself", ground.agent.display));
+            }
+        },
+        Err(error) => {
+            step.failed(error.to_string());
+            return Err(error.into());
+        }
+    }
+    stop_if(cancel)?;
+
+    let step = steps.begin(Step::Launch);
+    let launched = tokio::select! {
+        launched = start(context, ground, warm, terminal, id, agreed) => launched,
+        () = cancel.cancelled() => Err(cancelled()),
+    };
+    let started = step.settle(launched, |s| s.launched.terminal.clone())?;
+    notes.extend(started.note);
+    let launched = started.launched;
+
+    let step = steps.begin(Step::Ready);
+    let prompt = warm.topic.prompt.as_deref();
+    let expect = ready::Expect { prompt, briefing: way == Way::Session };
+    let limit = Duration::from_secs(config.spawn.ready_timeout_s);
+    let ready = ready::wait(host, registry, terminal, ground.agent, &launched, &expect, limit, cancel).await;
+    let ready = step.settle(ready.map_err(Error::from), |ready| match &ready.needs {
+        Some(needs) => format!("needs you: {needs}"),
+        None => format!("{}, {}", ready.receipt.name(), ready.evidence),
+    })?;
+    // The host agent rewrites its file when it starts; a copy it had read before our change may have won.
+    if !trust::is_trusted(&place) {
+        trust::grant(host, registry, id, &place, host.now()).await?;
+    }
+    Ok((launched, ready, way, notes))
+}
+
+fn way_note(way: Way) -> &'static str {
+    match way {
+        Way::Session => "by our hook, nothing written into the folder",
+        Way::Files => "as files in the folder",
+    }
+}
+
+/// Decides the way and plans it. A second live agent in a folder whose files are taken gets the session way, and
+/// so does one whose files would meet the user's own.
+pub(super) async fn plan(
+    context: &Context,
+    ground: &Ground,
+    warm: &Warm,
+    id: &str,
+) -> Result<(deliver::Plan, Option<String>), Error> {
+    let hooks = ground.agent.session_hooks(ground.program.version);
+    let chosen = warm.settled.way.unwrap_or(if hooks { Way::Session } else { Way::Files });
+    if chosen == Way::Session && !hooks {
+        return Err(Error::user(
+            format!("this version of {} has no session hooks", ground.agent.display),
+            "use --delivery files",
+        ));
+    }
+    let whole = context.host.agent_dir(id).join(deliver::BRIEFING_FILE);
+    let fitted =
+        briefing::fit(&warm.briefing.markdown, ground.agent.hook_context_limit, &whole.to_string_lossy());
+    let wanted = |way| deliver::Wanted {
+        agent: id,
+        way,
+        folder: &warm.topic.folder,
+        project: &warm.topic.project,
+        briefing: &warm.briefing.markdown,
+        hook_text: &fitted.text,
+        reads: ground.agent.reads,
+    };
+    match deliver::plan(&context.host, &context.registry, &wanted(chosen)).await {
+        Ok(plan) => Ok((plan, None)),
+        Err(error) if hooks && error.session_way_helps() => {
+            let plan = deliver::plan(&context.host, &context.registry, &wanted(Way::Session)).await?;
+            Ok((plan, Some(format!("delivered by hook instead of files: {error}"))))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn deliver(
+    context: &Context,
+    ground: &Ground,
+    warm: &Warm,
+    id: &str,
+) -> Result<(Way, Option<String>), Error> {
+    let Context { host, registry, .. } = context;
+    let (plan, note) = plan(context, ground, warm, id).await?;
+    deliver::apply(host, registry, &plan, id, host.now()).await?;
+    registry.set_briefing(id, &warm.briefing.hash, plan.way).await?;
+    Ok((plan.way, note))
+}
+
+async fn start(
+    context: &Context,
+    ground: &Ground,
+    warm: &Warm,
+    terminal: &dyn Terminal,
+    id: &str,
+    agreed: BTreeSet<Agreed>,
+) -> Result<launch::Start, Error> {
+    let host = &context.host;
+    let version = ground.program.version;
+    let dir = host.agent_dir(id);
+    let settings_file = dir.join("settings.json");
+    let call = HookCall { exe: &host.exe, agent: id, pao_home: Some(&host.pao_home) };
+    let settings = ground.agent.settings(version, &call, &dir).to_string();
+    launch::private_folder(host, &context.registry, id, &dir).await?;
+    files::write_private(&settings_file, settings.as_bytes(), false).map_err(|e| {
+        Error::environment(
+            format!("{} cannot be written: {e}", host.display(&settings_file)),
+            "make room on the disk, then spawn again",
+        )
+    })?;
+    let session = uuid::Uuid::new_v4().to_string();
+    let spec = launch::LaunchSpec {
+        agent_id: id,
+        program: &ground.program.path,
+        path: &ground.program.child_path,
+        version,
+        session: &session,
+        resume: false,
+        permission: warm.settled.permission,
+        settings_file: Some(&settings_file),
+        prompt: warm.topic.prompt.as_deref(),
+        extra_args: &context.config.agent.args,
+        agreed,
+    };
+    Ok(launch::launch(host, &context.registry, terminal, ground.agent, &warm.topic, spec).await?)
+}
+
+fn stop_if(cancel: &CancellationToken) -> Result<(), Error> {
+    if cancel.is_cancelled() { Err(cancelled()) } else { Ok(()) }
+}
