@@ -1,6 +1,7 @@
 //! A person at a real terminal who is asked, says no, edits, watches; and starts that end without an agent.
 
 use std::process::Stdio;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -16,7 +17,10 @@ struct Person<'w> {
 impl<'w> Person<'w> {
     /// Types the words after `pao` in that folder; what stays on the screen ends in `ended: CODE`.
     fn runs(world: &'w World, folder: &Path, line: &str) -> Self {
-        let socket = world.env()[OsStr::new("PAO_TMUX_SOCKET")].to_string_lossy().into_owned() + "-person";
+        static PEOPLE: AtomicU32 = AtomicU32::new(0);
+        let socket = world.env()[OsStr::new("PAO_TMUX_SOCKET")].to_string_lossy().into_owned();
+        // A server that is just ending would take the next one of its name with it.
+        let socket = format!("{socket}-person{}", PEOPLE.fetch_add(1, Ordering::Relaxed));
         let script = world.path("person.sh");
         let text = format!("unset TMUX TMUX_PANE\n'{PAO}' {line}\necho \"ended: $?\"\nexec sleep 600\n");
         fs::write(&script, text).unwrap();
@@ -189,7 +193,12 @@ fn on_a_terminal_the_steps_are_one_block_that_is_redrawn() {
     remember(world, &folder, 1, "The login bug comes from the session cookie: it expires at midnight UTC.");
     let person = Person::runs(world, &folder, "spawn --yes --terminal tmux fix the login bug");
     let screen = person.sees("ended: 0");
-    let steps: Vec<String> = screen.lines().take(7).map(without_time).collect();
+    // Which proof comes first differs.
+    let proof = |line: String| match line.split_once(" confirmed,") {
+        Some((step, _)) => format!("{step} confirmed"),
+        None => line,
+    };
+    let steps: Vec<String> = screen.lines().take(8).map(without_time).map(proof).collect();
     insta::assert_snapshot!(steps.join("\n"));
     assert_eq!(screen.matches("gather").count(), 1, "a step is drawn twice:\n{screen}");
     assert!(!screen.contains('⠋') && !screen.contains('\u{1b}'), "{screen}");

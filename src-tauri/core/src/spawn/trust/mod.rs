@@ -14,7 +14,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 
@@ -27,7 +27,7 @@ use crate::agent::TrustRecord;
 use crate::host::Host;
 use crate::host::files;
 use crate::project::Project;
-use crate::registry::change::Change;
+use crate::registry::change::{Change, TrustBefore};
 use crate::registry::journal::Entry;
 use crate::registry::{Registry, RegistryError};
 
@@ -35,8 +35,9 @@ use crate::registry::{Registry, RegistryError};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long the host agent may hold its lock: until it would be stale.
 const HOST_PATIENCE: Duration = Duration::from_secs(12);
-/// How often a configuration that changes under our hands is read again.
-const TRIES: u32 = 40;
+/// How long a configuration that changes under our hands is read again. Our text is safe on the disk before it
+/// takes the place of another, which on a busy disk takes longer than some programs wait between two writes.
+const PERSISTENCE: Duration = Duration::from_secs(10);
 /// A configuration changed this recently is in use: what we wrote is looked at again, so often and so far apart.
 const IN_USE: Duration = Duration::from_secs(2);
 const LOOKS: u32 = 4;
@@ -148,8 +149,11 @@ pub async fn grant(
         return Ok(Granted::AlreadyTrusted { by });
     }
     let config = Config::lock(host, place.config).await?;
-    let mut pending = None;
-    for attempt in 0..TRIES {
+    let mut planned: Option<(i64, TrustBefore)> = None;
+    let mut written = false;
+    let begun = Instant::now();
+    let mut again = false;
+    while !again || begun.elapsed() < PERSISTENCE {
         let Some(bytes) = read(place.config)? else { return Ok(Granted::NeverStarted) };
         let document = document(place.config, &bytes, place.record)?;
         let edited = match covered(&document, place) {
@@ -158,29 +162,42 @@ pub async fn grant(
         };
         let Some((text, before)) = edited else {
             // Ours, seen again after a write that others may have undone, or somebody else's in the meantime.
-            return Ok(match pending {
-                Some(id) => {
+            return Ok(match planned {
+                Some((id, _)) if written => {
                     registry.change_applied(id).await?;
                     Granted::Added
                 }
-                None => Granted::AlreadyTrusted { by: key.to_string() },
+                planned => {
+                    if let Some((id, _)) = planned {
+                        registry.change_undone(id).await?;
+                    }
+                    Granted::AlreadyTrusted { by: key.to_string() }
+                }
             });
         };
-        let busy = attempt > 0 || config.in_use();
-        if let Some(id) = pending.take() {
-            registry.change_undone(id).await?;
-        }
-        let change = Change::Trust { config: place.config.to_path_buf(), folder: key.to_string(), before };
-        let id = registry.plan_change(agent, &change, now).await?;
+        let busy = std::mem::replace(&mut again, true) || config.in_use();
+        // Journalled once for all tries: between reading and writing, where others write all the time, there is
+        // none for the journal.
+        let id = match planned.take() {
+            Some((id, known)) if known == before => id,
+            other => {
+                if let Some((id, _)) = other {
+                    registry.change_undone(id).await?;
+                }
+                let (config, folder) = (place.config.to_path_buf(), key.to_string());
+                let change = Change::Trust { config, folder, before: before.clone() };
+                registry.plan_change(agent, &change, now).await?
+            }
+        };
+        planned = Some((id, before));
         if !config.swap(&bytes, text.as_bytes()).await? {
-            registry.change_undone(id).await?;
             continue;
         }
+        written = true;
         if stays(place, busy).await? {
             registry.change_applied(id).await?;
             return Ok(Granted::Added);
         }
-        pending = Some(id);
     }
     Err(TrustError::Busy(place.config.to_path_buf()))
 }
@@ -198,7 +215,8 @@ pub async fn undo(
         other => Some(other?),
     };
     if let Some(config) = config {
-        for _ in 0..TRIES {
+        let begun = Instant::now();
+        while begun.elapsed() < PERSISTENCE {
             let Some(bytes) = read(path)? else { break };
             let revoked = document(path, &bytes, record)?.revoke(folder, before);
             let Some(text) = config.edited(&bytes, revoked)? else { break };
