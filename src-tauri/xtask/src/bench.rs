@@ -18,9 +18,9 @@ pub fn bench(yes: bool, arguments: &[String], machine: &Machine) -> Result<ExitC
     plan.system(&missing, machine.system, machine.manager());
     carry_out(&plan, agreement(yes, true, machine), "cargo xtask bench")?;
     let agent = claude::pinned(machine, CLAUDE_NEW)?;
-    crate::build::release(machine, &["pao", "messages-api"])?;
+    crate::test::worker(machine)?;
     let mut program = cargo(machine);
-    program.args(["run", "--release", "--locked", "-p", "pao", "--example", "bench", "--"]).args(arguments);
+    program.args(["bench", "--locked", "-p", "pao", "--bench", "bench", "--"]).args(arguments);
     say(format!("$ {}", shown(&program)));
     let status =
         program.env("PAO_TEST_CLAUDE_NEW", agent).status().map_err(|e| cannot_start(&program, &e))?;

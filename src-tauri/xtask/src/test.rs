@@ -81,7 +81,7 @@ pub fn test(asked: &Test, machine: &Machine) -> Result<ExitCode, Fault> {
 }
 
 /// Installs what the Worker of the tests runs in, where its lock file is newer than what is installed.
-fn worker(machine: &Machine) -> Result<(), Fault> {
+pub fn worker(machine: &Machine) -> Result<(), Fault> {
     let folder = machine.root_dir.join("tests/worker");
     let modified = |file: &str| std::fs::metadata(folder.join(file)).and_then(|m| m.modified()).ok();
     let (Some(wanted), installed) =

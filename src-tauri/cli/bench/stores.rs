@@ -1,0 +1,82 @@
+//! The user's two other stores on loopback: a real PostgreSQL without indexes, and a real Worker in workerd.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::figures::Report;
+use crate::harness::postgres::{PASSWORD, Postgres, SCHEMA};
+use crate::harness::worker::{TOKEN, Worker};
+use crate::harness::world::World;
+use crate::talk::Talk;
+
+/// Observations in the database.
+const OBSERVATIONS: usize = 20_000;
+/// Rows of the Worker; it takes them one by one.
+const ROWS: usize = 500;
+
+/// Stores that run as long as this lives.
+pub struct Stores {
+    _worker: Option<Worker>,
+}
+
+impl Stores {
+    /// Starts what is installed and names it in the world's configuration.
+    pub fn start(world: &mut World, talk: &mut Talk, report: &mut Report) -> Self {
+        let mut config = String::new();
+        if installed("initdb") {
+            let url = postgres(talk);
+            config += &format!("[sources.facts]\nkind = \"postgres\"\nurl = \"{url}\"\n");
+            world.set("PAO_SECRET_FACTS", PASSWORD);
+        } else {
+            report.note("without PostgreSQL: it is not installed");
+        }
+        let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/worker/node_modules/miniflare");
+        let worker = modules.is_dir().then(|| {
+            let rows: Vec<_> = (0..ROWS)
+                .map(|n| json!({ "text": talk.talk(30), "created_at": format!("2026-11-{:02}T10:00:00Z", 1 + n % 29) }))
+                .collect();
+            let worker = Worker::start(&rows.into());
+            config += &format!(
+                "[sources.chats]\nkind = \"worker\"\nurl = \"{}\"\nprotocol = \"json-rpc\"\n",
+                worker.url("/rpc")
+            );
+            world.set("PAO_SECRET_CHATS", TOKEN);
+            worker
+        });
+        if worker.is_none() {
+            report.note("without the Worker: tests/worker has no node_modules");
+        }
+        world.write(".pao/config.toml", &config);
+        Self { _worker: worker }
+    }
+}
+
+/// A database whose texts are made of the same words as the transcripts.
+fn postgres(talk: &mut Talk) -> String {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let texts: Vec<String> = (0..OBSERVATIONS).map(|_| talk.talk(25)).collect();
+    let names: Vec<String> = (0..200).map(|n| format!("{} {n}", talk.talk(1))).collect();
+    runtime.block_on(async {
+        let database = Postgres::shared().database().await;
+        database.run(SCHEMA).await;
+        let mut connection = database.connect().await;
+        sqlx::query("INSERT INTO entities (name, entity_type) SELECT unnest($1::text[]), 'thing'")
+            .bind(names)
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        let fill = "INSERT INTO observations (entity_id, observation_text, created_at)
+                    SELECT 1 + n % 200, text, now() - n * interval '5 minutes'
+                    FROM unnest($1::text[]) WITH ORDINALITY AS t (text, n)";
+        sqlx::query(fill).bind(texts).execute(&mut connection).await.unwrap();
+        database.run("ANALYZE").await;
+        database.url()
+    })
+}
+
+fn installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
+        || Path::new("/usr/lib/postgresql").is_dir()
+}
