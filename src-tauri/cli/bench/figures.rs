@@ -112,7 +112,11 @@ impl Report {
     /// Nothing more comes.
     pub fn end(&mut self) {
         self.load.1 = load();
-        self.say(&format!("\nload {} at the beginning, {} at the end", shown(self.load.0), shown(self.load.1)));
+        self.say(&format!(
+            "\nload {} at the beginning, {} at the end",
+            shown(self.load.0),
+            shown(self.load.1)
+        ));
     }
 
     fn say(&self, line: &str) {

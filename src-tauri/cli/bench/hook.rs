@@ -17,7 +17,8 @@ const AGENT: &str = "a1";
 pub fn measure(world: &World, times: usize, report: &mut Report) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async { Registry::open(&world.path(".pao/registry.db")).await.unwrap().close().await });
-    let briefing = "- the webhook retry was made idempotent by its event id [facts · 2026-11-02 · 17]\n".repeat(112);
+    let briefing =
+        "- the webhook retry was made idempotent by its event id [facts · 2026-11-02 · 17]\n".repeat(112);
     world.write(&format!(".pao/agents/{AGENT}/hook.md"), &briefing);
     let [stop, start] = ["Stop", "SessionStart"].map(payload);
     let mut took: [Vec<Duration>; 3] = Default::default();

@@ -46,6 +46,9 @@ struct Asked {
     /// Size of the seeded transcripts in MB
     #[arg(long, default_value_t = 300)]
     megabytes: u64,
+    /// Messages in the index that is asked
+    #[arg(long, default_value_t = 200_000)]
+    messages: usize,
     /// What cargo adds to every benchmark
     #[arg(long, hide = true)]
     bench: bool,
@@ -70,6 +73,7 @@ fn main() {
     if asked.quick {
         asked.spawns = asked.spawns.div_ceil(10);
         asked.megabytes = asked.megabytes.div_ceil(10);
+        asked.messages = asked.messages.div_ceil(10);
     }
     let wants = |part| asked.parts.is_empty() || asked.parts.contains(&part);
     let mut report = Report::new(!asked.json);
@@ -79,7 +83,7 @@ fn main() {
         hook::measure(&claude.world, if asked.quick { 20 } else { 200 }, &mut report);
     }
     if wants(Part::Ingest) || wants(Part::Recall) || wants(Part::Spawn) {
-        ingest::measure(&claude.world, &mut talk, asked.megabytes << 20, &mut report);
+        ingest::measure(&claude.world, &mut talk, asked.megabytes << 20, asked.messages, &mut report);
     }
     if wants(Part::Recall) {
         recall::measure(&claude.world, &mut talk, if asked.quick { 10 } else { 100 }, &mut report);

@@ -20,7 +20,8 @@ pub fn measure(world: &World, talk: &mut Talk, times: usize, report: &mut Report
         .collect();
     report.times(PART, "open the index", &opened, None);
     let index = pao_recall::Index::open(&dir).unwrap();
-    for (name, least, most) in [("1 word", 1, 1), ("3 words", 3, 3), ("10 words", 10, 10), ("12 to 25 words", 12, 25)]
+    for (name, least, most) in
+        [("1 word", 1, 1), ("3 words", 3, 3), ("10 words", 10, 10), ("12 to 25 words", 12, 25)]
     {
         let took: Vec<_> = (0..times)
             .map(|_| {

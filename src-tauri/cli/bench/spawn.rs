@@ -161,8 +161,7 @@ fn uuid(n: usize, hooks: bool) -> String {
 
 fn first_request(claude: &Claude, n: usize, since: f64) -> Duration {
     let mark = format!("m{n}m");
-    let first =
-        claude.api.wait_for(Duration::from_secs(30), |r| r.has_tools() && r.text().contains(&mark));
+    let first = claude.api.wait_for(Duration::from_secs(30), |r| r.has_tools() && r.text().contains(&mark));
     let first = first.unwrap_or_else(|| panic!("no request came\n{}", claude.screens()));
     Duration::from_secs_f64(first.at - since)
 }

@@ -1,7 +1,9 @@
-//! The user's two other stores on loopback: a real PostgreSQL without indexes, and a real Worker in workerd.
+//! The user's two other stores on loopback: a real PostgreSQL with the indexes we recommend, and a real Worker in workerd.
 
 use std::path::Path;
 
+use pao_core::config::PostgresConfig;
+use pao_core::source::postgres::index_statements;
 use serde_json::json;
 
 use crate::figures::Report;
@@ -70,6 +72,12 @@ fn postgres(talk: &mut Talk) -> String {
                     SELECT 1 + n % 200, text, now() - n * interval '5 minutes'
                     FROM unnest($1::text[]) WITH ORDINALITY AS t (text, n)";
         sqlx::query(fill).bind(texts).execute(&mut connection).await.unwrap();
+        database.run("CREATE EXTENSION IF NOT EXISTS pg_trgm").await;
+        let statements = index_statements(&PostgresConfig::default()).unwrap();
+        let sql: Vec<&str> = statements.lines().filter(|line| !line.starts_with("--")).collect();
+        for statement in sql.join("\n").split(';').filter(|statement| !statement.trim().is_empty()) {
+            database.run(statement).await;
+        }
         database.run("ANALYZE").await;
         database.url()
     })

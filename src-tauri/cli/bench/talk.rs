@@ -5,6 +5,10 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+/// Per cent of all records; the first of them are those of people and models speaking.
+const KINDS: usize = 100;
+const SPOKEN: usize = 35;
+
 /// Made-up talk with the word frequencies of real one.
 pub struct Talk {
     state: u64,
@@ -86,23 +90,43 @@ impl Talk {
         let mut files = Vec::new();
         let mut written = 0;
         while written < bytes {
-            let number = files.len();
-            let folder = root.join(format!("-code-p{}", number % 23));
-            fs::create_dir_all(&folder)?;
-            let path = folder.join(format!("{number:08x}-0000-4000-8000-000000000000.jsonl"));
-            let mut file = BufWriter::new(File::create(&path)?);
-            for turn in 0..60 + self.below(700) {
-                let line = self.record(number, turn);
-                written += line.len() as u64 + 1;
-                writeln!(file, "{line}")?;
-            }
-            file.flush()?;
+            let (path, length) = self.file(root, files.len(), KINDS)?;
+            written += length;
             files.push(path);
         }
         Ok(files)
     }
 
-    fn record(&mut self, session: usize, turn: usize) -> String {
+    /// Writes at least that many more messages, in files that hold nothing else; `from` is the first file's number.
+    pub fn seed_messages(&mut self, root: &Path, from: usize, messages: usize) -> std::io::Result<()> {
+        let mut written = 0;
+        for number in from.. {
+            if written >= messages {
+                break;
+            }
+            let (path, _) = self.file(root, number, SPOKEN)?;
+            written += fs::read_to_string(path)?.lines().count();
+        }
+        Ok(())
+    }
+
+    /// Writes one transcript with records of the first `kinds` per cent; gives its path and length.
+    fn file(&mut self, root: &Path, number: usize, kinds: usize) -> std::io::Result<(PathBuf, u64)> {
+        let folder = root.join(format!("-code-p{}", number % 23));
+        fs::create_dir_all(&folder)?;
+        let path = folder.join(format!("{number:08x}-0000-4000-8000-000000000000.jsonl"));
+        let mut file = BufWriter::new(File::create(&path)?);
+        let mut written = 0;
+        for turn in 0..60 + self.below(700) {
+            let line = self.record(number, turn, kinds);
+            written += line.len() as u64 + 1;
+            writeln!(file, "{line}")?;
+        }
+        file.flush()?;
+        Ok((path, written))
+    }
+
+    fn record(&mut self, session: usize, turn: usize, kinds: usize) -> String {
         let mut common = serde_json::json!({
             "parentUuid": format!("{turn:08x}-1111-4111-a111-{session:012x}"), "isSidechain": false, "userType": "external",
             "cwd": format!("/code/p{}", session % 23), "sessionId": format!("{session:08x}-0000-4000-8000-000000000000"),
@@ -111,7 +135,7 @@ impl Talk {
         });
         let usage = serde_json::json!({"input_tokens": 4, "cache_creation_input_tokens": 18764, "cache_read_input_tokens": 0,
             "cache_creation": {"ephemeral_5m_input_tokens": 18764, "ephemeral_1h_input_tokens": 0}, "output_tokens": 3, "service_tier": "standard"});
-        let (kind, message) = match self.below(100) {
+        let (kind, message) = match self.below(kinds) {
             0..8 => {
                 let n = 5 + self.below(60);
                 ("user", serde_json::json!({"role": "user", "content": self.talk(n)}))

@@ -158,6 +158,7 @@ async fn warm(
     cancel: &CancellationToken,
 ) -> Result<Warm, Error> {
     let Context { host, config, registry } = context;
+    let prepared = tokio::task::spawn_blocking(briefing::prepare);
     let step = steps.begin(Step::Topic);
     let topic = find_topic(context, request).await;
     let topic = step.settle(topic, |t| format!("{} in {}", t.name, host.display(&t.folder)))?;
@@ -182,6 +183,8 @@ async fn warm(
     step.done(gathered_note(&gathered));
 
     let step = steps.begin(Step::Briefing);
+    // Where it broke down, composing does the same again and says why.
+    let _ = prepared.await;
     let options = briefing::Options { budget: settled.budget, now: host.now(), pao: &host.exe };
     let briefing = briefing::compose(&topic, &gathered, &options);
     step.done(briefing_note(&briefing));

@@ -62,6 +62,13 @@ struct Candidate<'a> {
     superseded_by: Option<usize>,
 }
 
+/// Compiles the patterns that [`compose`] needs, which takes as long as all the rest of it. For a second thread while
+/// the stores are being asked; without it they are compiled when first used.
+pub fn prepare() {
+    quarantine::compile_all();
+    crate::capture::redact::redact("");
+}
+
 /// Composes the briefing.
 pub fn compose(topic: &Topic, gathered: &Gathered, options: &Options<'_>) -> Briefing {
     let mut candidates: Vec<Candidate<'_>> = gathered.snippets.iter().map(prepare).collect();

@@ -120,6 +120,13 @@ static ALWAYS: LazyLock<Option<Vec<Regex>>> = LazyLock::new(|| compile(NEVER_REC
 static UNLESS_USER: LazyLock<Option<Vec<Regex>>> = LazyLock::new(|| compile(ORDERS));
 static BLOB: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[A-Za-z0-9+/_-]{24,}={0,2}").ok());
 
+/// Compiles all patterns now instead of when first used.
+pub fn compile_all() {
+    LazyLock::force(&ALWAYS);
+    LazyLock::force(&UNLESS_USER);
+    LazyLock::force(&BLOB);
+}
+
 /// One by one, since each begins with words a regex can look for quickly; as one set they cost about twice as much.
 fn compile(patterns: &[&str]) -> Option<Vec<Regex>> {
     // Boundaries of ASCII words: only those can be decided without decoding.
