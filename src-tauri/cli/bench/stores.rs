@@ -7,7 +7,7 @@ use pao_core::source::postgres::index_statements;
 use serde_json::json;
 
 use crate::figures::Report;
-use crate::harness::postgres::{PASSWORD, Postgres, SCHEMA};
+use crate::harness::postgres::{ARCHIVE, PASSWORD, Postgres, SCHEMA};
 use crate::harness::worker::{TOKEN, Worker};
 use crate::harness::world::World;
 use crate::talk::Talk;
@@ -62,6 +62,7 @@ fn postgres(talk: &mut Talk) -> String {
     runtime.block_on(async {
         let database = Postgres::shared().database().await;
         database.run(SCHEMA).await;
+        database.run(ARCHIVE).await;
         let mut connection = database.connect().await;
         sqlx::query("INSERT INTO entities (name, entity_type) SELECT unnest($1::text[]), 'thing'")
             .bind(names)
@@ -72,7 +73,6 @@ fn postgres(talk: &mut Talk) -> String {
                     SELECT 1 + n % 200, text, now() - n * interval '5 minutes'
                     FROM unnest($1::text[]) WITH ORDINALITY AS t (text, n)";
         sqlx::query(fill).bind(texts).execute(&mut connection).await.unwrap();
-        database.run("CREATE EXTENSION IF NOT EXISTS pg_trgm").await;
         let statements = index_statements(&PostgresConfig::default()).unwrap();
         let sql: Vec<&str> = statements.lines().filter(|line| !line.starts_with("--")).collect();
         for statement in sql.join("\n").split(';').filter(|statement| !statement.trim().is_empty()) {

@@ -63,10 +63,10 @@ pub async fn recall(context: &Context, asked: &Asked, cancel: &CancellationToken
         project_name: project.name.clone(),
         now: host.now(),
     };
-    let prepared = tokio::task::spawn_blocking(briefing::prepare);
+    let compiled = tokio::task::spawn_blocking(briefing::compile_patterns);
     let gathered = gather::gather(&sources, &question, cancel, |_| ()).await;
     // Where it broke down, composing does the same again and says why.
-    let _ = prepared.await;
+    let _ = compiled.await;
     let topic = Topic {
         prompt: Some(asked.query.clone()),
         query: asked.query.clone(),

@@ -6,7 +6,7 @@
 //! paths, code that names a secret without holding it. Redacting twice gives the same text as redacting once.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::AhoCorasick;
 use regex::{Captures, Regex, RegexBuilder};
@@ -20,7 +20,8 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     }
     let mut out = text.to_owned();
     for (_, rule) in rules.list.iter().enumerate().filter(|(i, _)| hits & (1 << i) != 0) {
-        let replaced = rule.pattern.replace_all(&out, |found: &Captures<'_>| replacement(rule, found));
+        let Some(pattern) = rule.pattern() else { continue };
+        let replaced = pattern.replace_all(&out, |found: &Captures<'_>| replacement(rule, found));
         if let Cow::Owned(next) = replaced {
             out = next;
         }
@@ -45,8 +46,22 @@ type Check = fn(&Captures<'_>, &str) -> bool;
 
 struct Rule {
     kind: &'static str,
-    pattern: Regex,
+    source: &'static str,
+    /// Compiled when a text first asks for it: some take a tenth of a second, and most processes need few.
+    compiled: OnceLock<Option<Regex>>,
     holds: Check,
+}
+
+impl Rule {
+    /// `None` where it does not compile; a test asserts that all do.
+    fn pattern(&self) -> Option<&Regex> {
+        let compile = || {
+            // Boundaries of ASCII words: a key may follow a Chinese word without a blank, and it is one fast pass.
+            let pattern = self.source.replace(r"\b", r"(?-u:\b)");
+            RegexBuilder::new(&pattern).size_limit(SIZE_LIMIT).build().ok()
+        };
+        self.compiled.get_or_init(compile).as_ref()
+    }
 }
 
 struct Rules {
@@ -212,13 +227,9 @@ const PATTERNS: &[(&str, &str, Check, &[&str])] = &[
 static RULES: LazyLock<Rules> = LazyLock::new(|| {
     let mut rules = Rules { list: Vec::new(), words: None, by_word: Vec::new() };
     let mut words: Vec<&str> = Vec::new();
-    // A pattern that did not compile would be missing here; a test asserts that none is.
-    for &(kind, pattern, holds, needs) in PATTERNS {
-        // Boundaries of ASCII words: a key may follow a Chinese word without a blank, and it is one fast pass.
-        let pattern = pattern.replace(r"\b", r"(?-u:\b)");
-        let Ok(pattern) = RegexBuilder::new(&pattern).size_limit(SIZE_LIMIT).build() else { continue };
+    for &(kind, source, holds, needs) in PATTERNS {
         let bit = 1_u64 << rules.list.len();
-        rules.list.push(Rule { kind, pattern, holds });
+        rules.list.push(Rule { kind, source, compiled: OnceLock::new(), holds });
         for need in needs {
             if let Some(at) = words.iter().position(|word| word == need) {
                 rules.by_word[at] |= bit;

@@ -158,7 +158,7 @@ async fn warm(
     cancel: &CancellationToken,
 ) -> Result<Warm, Error> {
     let Context { host, config, registry } = context;
-    let prepared = tokio::task::spawn_blocking(briefing::prepare);
+    let compiled = tokio::task::spawn_blocking(briefing::compile_patterns);
     let step = steps.begin(Step::Topic);
     let topic = find_topic(context, request).await;
     let topic = step.settle(topic, |t| format!("{} in {}", t.name, host.display(&t.folder)))?;
@@ -184,7 +184,7 @@ async fn warm(
 
     let step = steps.begin(Step::Briefing);
     // Where it broke down, composing does the same again and says why.
-    let _ = prepared.await;
+    let _ = compiled.await;
     let options = briefing::Options { budget: settled.budget, now: host.now(), pao: &host.exe };
     let briefing = briefing::compose(&topic, &gathered, &options);
     step.done(briefing_note(&briefing));

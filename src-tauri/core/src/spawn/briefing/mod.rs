@@ -62,11 +62,10 @@ struct Candidate<'a> {
     superseded_by: Option<usize>,
 }
 
-/// Compiles the patterns that [`compose`] needs, which takes as long as all the rest of it. For a second thread while
-/// the stores are being asked; without it they are compiled when first used.
-pub fn prepare() {
-    quarantine::compile_all();
-    crate::capture::redact::redact("");
+/// Compiles the patterns that [`compose`] needs, for a second thread while the stores are being asked; without it they
+/// are compiled when first used.
+pub fn compile_patterns() {
+    quarantine::compile_patterns();
 }
 
 /// Composes the briefing.

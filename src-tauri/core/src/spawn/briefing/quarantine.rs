@@ -121,7 +121,7 @@ static UNLESS_USER: LazyLock<Option<Vec<Regex>>> = LazyLock::new(|| compile(ORDE
 static BLOB: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[A-Za-z0-9+/_-]{24,}={0,2}").ok());
 
 /// Compiles all patterns now instead of when first used.
-pub fn compile_all() {
+pub fn compile_patterns() {
     LazyLock::force(&ALWAYS);
     LazyLock::force(&UNLESS_USER);
     LazyLock::force(&BLOB);
