@@ -79,7 +79,9 @@ impl Report {
         aim: Option<Aim>,
     ) {
         let mut both = [of, to].map(|times| times.iter().map(|t| t.as_secs_f64() * 1e3).collect::<Vec<_>>());
-        both.iter_mut().for_each(|times| times.sort_by(f64::total_cmp));
+        for times in &mut both {
+            times.sort_by(f64::total_cmp);
+        }
         let difference = |percent| at(&both[0], percent) - at(&both[1], percent);
         self.figure(part, what, "ms", (difference(50), Some(difference(95))), of.len(), aim);
     }

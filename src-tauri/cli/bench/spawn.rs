@@ -29,8 +29,8 @@ const STEPS: [&str; 7] = ["topic", "gather", "briefing", "deliver", "trust", "la
 
 /// Spawns `times` times.
 pub fn measure(claude: &Claude, talk: &mut Talk, times: usize, report: &mut Report) {
-    let folders: Vec<_> = (0..times + 1).map(|n| claude.repository(&format!("code/sample{n}"))).collect();
-    let bare: Vec<_> = (0..times + 1).map(|n| claude.repository(&format!("code/bare{n}"))).collect();
+    let folders: Vec<_> = (0..=times).map(|n| claude.repository(&format!("code/sample{n}"))).collect();
+    let bare: Vec<_> = (0..=times).map(|n| claude.repository(&format!("code/bare{n}"))).collect();
     trust(claude, &bare);
     let mut steps: BTreeMap<&str, Vec<Duration>> = BTreeMap::new();
     let mut sources: BTreeMap<String, Vec<Duration>> = BTreeMap::new();

@@ -25,10 +25,10 @@ pub struct Stores {
 impl Stores {
     /// Starts what is installed and names it in the world's configuration.
     pub fn start(world: &mut World, talk: &mut Talk, report: &mut Report) -> Self {
-        let mut config = String::new();
+        let mut config = Vec::new();
         if installed("initdb") {
             let url = postgres(talk);
-            config += &format!("[sources.facts]\nkind = \"postgres\"\nurl = \"{url}\"\n");
+            config.push(format!("[sources.facts]\nkind = \"postgres\"\nurl = \"{url}\"\n"));
             world.set("PAO_SECRET_FACTS", PASSWORD);
         } else {
             report.note("without PostgreSQL: it is not installed");
@@ -39,17 +39,17 @@ impl Stores {
                 .map(|n| json!({ "text": talk.talk(30), "created_at": format!("2026-11-{:02}T10:00:00Z", 1 + n % 29) }))
                 .collect();
             let worker = Worker::start(&rows.into());
-            config += &format!(
+            config.push(format!(
                 "[sources.chats]\nkind = \"worker\"\nurl = \"{}\"\nprotocol = \"json-rpc\"\n",
                 worker.url("/rpc")
-            );
+            ));
             world.set("PAO_SECRET_CHATS", TOKEN);
             worker
         });
         if worker.is_none() {
             report.note("without the Worker: tests/worker has no node_modules");
         }
-        world.write(".pao/config.toml", &config);
+        world.write(".pao/config.toml", &config.concat());
         Self { _worker: worker }
     }
 }
