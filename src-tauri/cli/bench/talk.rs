@@ -46,7 +46,11 @@ impl Talk {
     /// A rank whose frequency falls with its size (Zipf).
     fn rank(&mut self, of: usize) -> usize {
         let u = self.below(1 << 30) as f64 / f64::from(1 << 30);
-        #[expect(clippy::cast_sign_loss, reason = "a power of a positive number")]
+        #[expect(
+            clippy::cast_sign_loss,
+            clippy::cast_possible_truncation,
+            reason = "a power of a positive number"
+        )]
         let rank = (of as f64).powf(u) as usize;
         rank.min(of - 1)
     }
