@@ -108,3 +108,10 @@ fn sources_are_added_listed_and_removed() {
     .map(|ran| ran.screen);
     insta::assert_snapshot!(format!("{}\n$ cat config.toml\n{}", screens.join("\n"), world.read(FILE)));
 }
+
+#[test]
+fn json_may_stand_before_the_inner_word_too() {
+    let world = World::new();
+    let asked = ["list", "check"].map(|word| world.pao(["sources", "--json", word]).ok().json());
+    assert!(asked.iter().all(|answer| answer[0]["name"] == "history"), "{asked:?}");
+}

@@ -57,7 +57,7 @@ pub enum Verb {
     #[command(after_help = AGENTS_EXAMPLES)]
     Agents(Agents),
     /// List, check, add and remove memory stores
-    #[command(after_help = SOURCES_EXAMPLES, args_conflicts_with_subcommands = true)]
+    #[command(after_help = SOURCES_EXAMPLES)]
     Sources {
         #[command(subcommand)]
         what: Option<Sources>,

@@ -168,7 +168,10 @@ pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> O
     known
         .into_iter()
         .map(|word| (strsim::damerau_levenshtein(written, word), word))
-        .filter(|(distance, word)| *distance <= 2 || *distance * 3 <= word.len())
+        // Two words that share no letter are not a slip of the finger.
+        .filter(|(distance, word)| {
+            (*distance <= 2 || *distance * 3 <= word.len()) && *distance < written.chars().count()
+        })
         .min()
         .map(|(_, word)| word)
 }

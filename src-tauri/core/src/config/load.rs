@@ -205,7 +205,9 @@ fn check_below(
 
 pub(super) fn suggestion(known: &[Key], prefix: &str, written: &str) -> String {
     let sections = known.iter().filter_map(|k| k.name.split_once('.')).map(|(section, _)| section);
-    match keys::nearest(written, known.iter().map(|k| k.name).chain(sections)) {
+    // A section's own name names nothing that could be set.
+    let others = known.iter().map(|k| k.name).chain(sections).filter(|name| *name != written);
+    match keys::nearest(written, others) {
         Some(near) => format!("did you mean {}? All keys: pao config show", join(prefix, near)),
         None => "see all keys: pao config show".into(),
     }
@@ -300,17 +302,35 @@ pub(super) fn check_text(key: &Key, shown: &str, text: &str) -> Result<(), (Stri
     }
 }
 
+/// Names in an address's query whose value is a secret.
+const SECRET_WORDS: &[&str] = &[
+    "password",
+    "sslpassword",
+    "passwd",
+    "token",
+    "access_token",
+    "auth_token",
+    "api_key",
+    "api-key",
+    "apikey",
+    "secret",
+    "client_secret",
+];
+
 fn check_url(schemes: &[&str], shown: &str, text: &str, wanted: &str) -> Result<(), (String, String)> {
     let unusable = || Err((format!("{shown} is not {wanted}"), format!("set it to {wanted}")));
     let Ok(url) = reqwest::Url::parse(text) else { return unusable() };
     if !schemes.contains(&url.scheme()) || (url.host_str().is_none() && url.query().is_none()) {
         return unusable();
     }
-    let in_query = url.query_pairs().any(|(name, _)| name == "password");
-    if url.password().is_some_and(|p| !p.is_empty()) || in_query {
+    let in_query =
+        url.query_pairs().any(|(name, _)| SECRET_WORDS.iter().any(|w| name.eq_ignore_ascii_case(w)));
+    // A database wants its user's name there; before a web address it can only be a token.
+    let as_user = url.scheme().starts_with("http") && !url.username().is_empty();
+    if url.password().is_some_and(|p| !p.is_empty()) || in_query || as_user {
         let source = shown.split('.').nth(1).unwrap_or("NAME");
         return Err((
-            format!("{shown} holds a password"),
+            format!("{shown} holds a password or token"),
             format!("take it out of the address and keep it with: pao secret set {source}"),
         ));
     }

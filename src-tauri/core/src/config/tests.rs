@@ -44,6 +44,20 @@ fn refused(text: &str) -> Error {
 }
 
 #[test]
+fn a_token_in_an_address_is_refused_like_a_password() {
+    for (kind, url) in [
+        ("postgres", "postgres://u@h/d?sslpassword=FAKE"),
+        ("worker", "https://h/?token=FAKE"),
+        ("worker", "https://h/rpc?x=1&API_KEY=FAKE"),
+        ("worker", "https://FAKE@h/"),
+    ] {
+        let error = refused(&format!("[sources.db]\nkind = \"{kind}\"\nurl = \"{url}\"\n"));
+        assert!(error.message.contains("holds a password or token"), "{url}: {error}");
+        assert!(!error.to_string().contains("FAKE"), "{error}");
+    }
+}
+
+#[test]
 fn without_a_file_all_defaults_hold() {
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(Config::load(&host(dir.path())).unwrap(), Config::default());

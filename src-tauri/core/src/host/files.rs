@@ -3,7 +3,7 @@
 //! Nothing here decides *whether* a file may be written; the rooms do.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -125,10 +125,20 @@ pub fn remove_if_there(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Reads a file; `None` when there is none.
+/// Reads a file; `None` when there is none. What is no plain file (a pipe, a device) is refused: reading it might
+/// wait for ever.
 pub fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
+    let opened = File::options().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path);
+    match opened {
+        Ok(mut file) => {
+            let meta = file.metadata()?;
+            if !meta.is_file() && !meta.is_dir() {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "is not a plain file"));
+            }
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            Ok(Some(bytes))
+        }
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(e),
     }
@@ -176,6 +186,17 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o640);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_no_plain_file_is_refused_and_never_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert!(read_if_there(&pipe).is_err());
+        assert!(read_if_there(Path::new("/dev/zero")).is_err());
+        assert!(read_if_there(dir.path()).is_err());
+        assert_eq!(read_if_there(&dir.path().join("none")).unwrap(), None);
     }
 
     #[test]

@@ -21,6 +21,9 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use crate::host::files;
 
+/// SQLite's code for a database that another process has locked.
+const BUSY: &str = "5";
+
 /// Why the registry could not answer.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
@@ -64,6 +67,11 @@ impl From<RegistryError> for crate::Error {
             RegistryError::Newer { .. } => "update pao, or set PAO_HOME to another folder".to_string(),
             RegistryError::Open { path, .. } => {
                 format!("make {} readable and writable for you", path.display())
+            }
+            RegistryError::Database(sqlx::Error::Database(e))
+                if e.code().is_some_and(|code| code == BUSY) =>
+            {
+                "another process keeps it; wait for that one to end, then try again".to_string()
             }
             RegistryError::Database(_) => "check the disk's free space, then run `pao doctor`".to_string(),
             RegistryError::Unreadable { .. } => return Self::internal(error.to_string()),

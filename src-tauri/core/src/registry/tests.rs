@@ -153,3 +153,16 @@ async fn eight_openers_of_a_new_database_migrate_it_once_and_lose_no_row() {
     }
     assert_eq!(Registry::open(&path).await.unwrap().agents().await.unwrap().len(), 80);
 }
+
+#[tokio::test]
+async fn a_locked_database_is_not_told_as_a_full_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("registry.db");
+    Registry::open(&path).await.unwrap().close().await;
+    let other = Registry::open(&path).await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut *other.lock().await).await.unwrap();
+    let ours = Registry::open_as_is(&path, std::time::Duration::from_millis(20)).await.unwrap();
+    let refused = ours.set_state("a", State::Idle, None, noon()).await.unwrap_err();
+    let error = crate::Error::from(refused);
+    assert!(error.next.contains("another process"), "{error:?}");
+}

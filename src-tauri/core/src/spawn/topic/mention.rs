@@ -51,11 +51,13 @@ pub fn find(text: &str, host: &Host) -> Option<Mention> {
             continue;
         }
         let rest = &text[at..];
-        if let Some(word) = address(rest) {
-            skip_to = at + word;
+        // One line of data may be a single word that is as long as the text, with a beginning at every sign.
+        let near = &rest[..rest.floor_char_boundary(REACH)];
+        if is_address(near) {
+            skip_to = at + rest.find(char::is_whitespace).unwrap_or(rest.len());
             continue;
         }
-        let Some(shape) = Shape::of(rest, &text[..at]) else { continue };
+        let Some(shape) = Shape::of(near, &text[..at]) else { continue };
         places += 1;
         if places > PLACES {
             break;
@@ -329,13 +331,12 @@ fn after_preposition(before: &str) -> bool {
     WORDS.contains(&word.to_lowercase().as_str()) || before.trim_end().ends_with(['在', '到'])
 }
 
-/// Length of a web address at the start of the text: nothing in it is a folder.
-fn address(rest: &str) -> Option<usize> {
-    let word = rest.split(char::is_whitespace).next()?;
-    let scheme = word.split_once("://")?.0;
-    let is_scheme =
-        !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c));
-    is_scheme.then_some(word.len())
+/// Whether a web address stands at the start of the text: nothing in it is a folder.
+fn is_address(rest: &str) -> bool {
+    let scheme = rest.split(char::is_whitespace).next().and_then(|word| word.split_once("://"));
+    scheme.is_some_and(|(scheme, _)| {
+        !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+.-".contains(c))
+    })
 }
 
 /// `\ ` → ` ` and the like, as a shell would.

@@ -176,6 +176,25 @@ fn a_path_that_plainly_means_this_disk_and_is_missing_is_refused() {
 }
 
 #[test]
+fn a_long_word_full_of_signs_takes_no_time() {
+    let world = World::new();
+    for sign in ["\"", "(", "{\"a\":[", "“"] {
+        let words = sign.repeat(40_000 / sign.len());
+        let since = std::time::Instant::now();
+        assert_eq!(world.leads(&words), world.leads("fix it"), "{sign}");
+        let took = since.elapsed();
+        assert!(took < std::time::Duration::from_secs(10), "{sign} took {took:?}");
+    }
+}
+
+#[test]
+fn nothing_in_a_long_web_address_is_a_folder() {
+    let world = World::new();
+    let words = format!("see https://example.com/{}?in=/etc/ now", "a".repeat(3000));
+    assert_eq!(world.leads(&words), world.leads("fix it"));
+}
+
+#[test]
 fn an_explicit_folder_wins_and_the_words_stay_as_they_are() {
     let world = World::new();
     let words = "  /review ~/code/api\n\tas usual ";
