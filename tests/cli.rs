@@ -408,3 +408,12 @@ fn uninstalling_lists_every_trace_and_leaves_what_is_not_ours() {
     assert!(!world.path(".pao").exists());
     assert_eq!(world.pao(["uninstall"]).ok().stdout, "no trace of pao was found\n");
 }
+
+#[test]
+fn index_statements_are_printed_and_never_run() {
+    let world = World::new();
+    world.pao(["sources", "add", "postgres", "facts", "--url", "postgres://me@127.0.0.1:1/memory"]).ok();
+    let printed = world.pao(["sources", "indexes", "facts"]).ok().stdout;
+    assert!(printed.contains("CREATE INDEX") && printed.contains("\"observation_text\""), "{printed}");
+    assert_eq!(world.pao(["sources", "indexes", "history"]).run().code, Some(2));
+}

@@ -130,6 +130,7 @@ Examples:
   pao sources check
   pao sources add postgres facts --url postgres://me@localhost/memory
   pao sources add worker chats --url https://memory.example/rpc --protocol json-rpc
+  pao sources indexes facts | psql 'postgres://owner@localhost/memory'
   pao sources remove chats";
 
 const SECRET_EXAMPLES: &str = "\
@@ -358,6 +359,11 @@ pub enum Sources {
     Add {
         #[command(subcommand)]
         kind: AddSource,
+    },
+    /// Print the statements that would give a PostgreSQL source its indexes; nothing is run
+    Indexes {
+        /// Its name
+        name: String,
     },
     /// Take one out of the configuration
     Remove {

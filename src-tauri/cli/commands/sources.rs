@@ -3,7 +3,7 @@
 use pao_core::config::edit::Editor;
 use pao_core::config::{Config, HistoryConfig, SourceConfig};
 use pao_core::host::Host;
-use pao_core::source::SourceError;
+use pao_core::source::{SourceError, postgres};
 use pao_core::spawn::Context;
 use pao_core::{Error, Kind, wire};
 
@@ -15,6 +15,7 @@ pub async fn run(host: Host, screen: Screen, what: Option<Sources>) -> Result<u8
         Sources::List => list(&host, screen),
         Sources::Check { name } => check(host, screen, name).await,
         Sources::Add { kind } => add(&host, screen, &kind),
+        Sources::Indexes { name } => indexes(&host, screen, &name),
         Sources::Remove { name } => remove(&host, screen, &name),
     }
 }
@@ -104,6 +105,26 @@ async fn check(host: Host, screen: Screen, only: Option<String>) -> Result<u8, E
         screen.say(&table.to_string())?;
     }
     Ok(if failed { Kind::Environment.exit_code() } else { 0 })
+}
+
+/// What its owner may run to make a database answer from indexes.
+fn indexes(host: &Host, screen: Screen, name: &str) -> Result<u8, Error> {
+    let config = Config::load(host)?;
+    let Some(SourceConfig::Postgres(source)) = config.sources.get(name) else {
+        return Err(Error::user(format!("there is no PostgreSQL source {name}"), "see `pao sources`"));
+    };
+    let statements = postgres::index_statements(source).map_err(|e| {
+        Error::config(
+            format!("sources.{name}: {e}"),
+            format!("see `pao config show`, then `pao config set sources.{name}.…`"),
+        )
+    })?;
+    if screen.json {
+        screen.document(&wire::Statements { statements })?;
+    } else {
+        screen.raw(&statements)?;
+    }
+    Ok(0)
 }
 
 fn add(host: &Host, screen: Screen, kind: &AddSource) -> Result<u8, Error> {

@@ -62,6 +62,13 @@ impl From<&request::Progress> for Step {
     }
 }
 
+/// Statements for a database's owner.
+#[derive(Debug, Clone, Serialize)]
+pub struct Statements {
+    /// SQL, one statement after the other.
+    pub statements: String,
+}
+
 /// How one source fared.
 #[derive(Debug, Clone, Serialize)]
 pub struct SourceReport {
