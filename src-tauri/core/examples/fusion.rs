@@ -55,6 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut recall = BTreeMap::<&str, f64>::new();
         let mut asked = 0.0;
         let mut unanswerable = (0.0, 0usize, 0usize);
+        let (mut right, mut lines) = (0usize, 0usize);
         let mut took = Duration::ZERO;
         for (question, relevant) in &queries {
             let stores = stores(&turns, question);
@@ -68,6 +69,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 continue;
             }
             asked += 1.0;
+            right += delivered.iter().filter(|s| relevant.contains(*s)).count();
+            lines += delivered.len();
             let share = |sessions: &[String]| {
                 let hit = relevant.iter().filter(|r| sessions.contains(r)).count();
                 hit as f64 / relevant.len() as f64
@@ -81,12 +84,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mean = |name: &str| recall.get(name).copied().unwrap_or(0.0) / asked;
         let best = ["history", "postgres", "worker"].map(mean).into_iter().fold(0.0, f64::max);
         println!(
-            "{budget:>7}  {:>6.3}  {:>6.3}  {best:>12.3}  {:>8.3}  {:>8.3}  {:>8.3}   unanswerable: {:.1} lines (rrf {:.1}); {:.1} ms each",
+            "{budget:>7}  {:>6.3}  {:>6.3}  {best:>12.3}  {:>8.3}  {:>8.3}  {:>8.3}   precision {:.2} of {:.1} lines; unanswerable: {:.1} lines (rrf {:.1}); {:.1} ms each",
             mean("ours"),
             mean("rrf"),
             mean("history"),
             mean("postgres"),
             mean("worker"),
+            right as f64 / lines.max(1) as f64,
+            lines as f64 / asked,
             unanswerable.1 as f64 / unanswerable.0,
             unanswerable.2 as f64 / unanswerable.0,
             took.as_secs_f64() * 1000.0 / queries.len() as f64,

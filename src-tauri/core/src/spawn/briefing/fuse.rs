@@ -6,7 +6,7 @@
 //! on this very question, that it found the words asked for:
 //!
 //! ```text
-//! coverage(m)  = Σ w(t) over question words t in m / Σ w(t) over all question words
+//! coverage(m)  = Σ w(t) over question words t in m / Σ w(t) over the question's twelve heaviest words, 1 at most
 //! native(m)    = score(m) / highest score of its store          (shifted where scores are negative)
 //! trust(store) = mean coverage of the store's three best memories, by native score
 //! relevance(m) = 0.6 · coverage + 0.4 · native · trust
@@ -16,12 +16,13 @@
 //! `w(t)` is the word's inverse document frequency among all candidates, damped by a background of
 //! [`BACKGROUND`] imagined memories without it, so that a pool of three does not make every word common; words that
 //! only ask for something ("fix", "bug") count a quarter. Recency, project, importance and speaker multiply, so none
-//! of them can make something irrelevant relevant. The floor is on relevance alone: nothing relevant means silence.
+//! of them can make something irrelevant relevant. What is relevant enough to be said is decided in [`admit`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
+use super::admit::{Asking, admit};
 use super::words;
 use crate::project::Project;
 use crate::source::{Snippet, Speaker};
@@ -32,17 +33,9 @@ const BACKGROUND: f64 = 30.0;
 /// Weight of words that only ask for something, relative to others.
 const REQUEST: f64 = 0.25;
 
-/// Relevance below which a memory stays out; and for memories of another project, which must have more to do with
-/// the question than the same words. Chosen with `examples/fusion` on DevMemBench: against 0.16, evidence in 500 tokens
-/// rises from .857 to .890 and unanswerable questions get 2.3 lines instead of 2.2; 0.10 gives .893 and 3.1 lines.
-const FLOOR: f64 = 0.12;
-const FLOOR_ELSEWHERE: f64 = 0.30;
-
-/// A single shared word is enough only when it carries this much of the question.
-const ONE_WORD: f64 = 0.22;
-
-/// Without the question's words a memory needs this much of its own store's word for it.
-const ON_TRUST: f64 = 0.35;
+/// How many words of a question can be asked for at once: a memory that carries as much as the question's heaviest so
+/// many covers it. A pasted log has hundreds of words; no memory carries most of them.
+const ASKED: usize = 12;
 
 /// Days after which recency is halved: what was said in a session ages faster than a fact somebody recorded.
 const HALF_LIFE_SAID: f64 = 30.0;
@@ -53,6 +46,10 @@ const HALF_LIFE_FACT: f64 = 180.0;
 pub struct Query {
     weights: BTreeMap<String, f64>,
     total: f64,
+    /// Words that some memory has.
+    known: usize,
+    /// Words that at least half of the memories have, those that only ask for something excepted.
+    shared: Vec<String>,
 }
 
 impl Query {
@@ -60,17 +57,26 @@ impl Query {
     #[expect(clippy::cast_precision_loss, reason = "small counts")]
     pub fn new(text: &str, candidates: &[BTreeSet<String>]) -> Self {
         let pool = candidates.len() as f64 + BACKGROUND;
-        let mut weights = BTreeMap::new();
-        for word in words::content(&without_paths(text)) {
-            let df = candidates.iter().filter(|c| c.contains(&word)).count() as f64;
+        let mut query = Self::default();
+        let words: BTreeSet<String> = words::content(&without_paths(text)).into_iter().collect();
+        for word in words {
+            let having = candidates.iter().filter(|c| c.contains(&word)).count();
+            let df = having as f64;
             let idf = (1.0 + (pool - df + 0.5) / (df + 0.5)).ln();
-            let told = if words::is_request(&word) { REQUEST } else { 1.0 };
+            let request = words::is_request(&word);
+            let told = if request { REQUEST } else { 1.0 };
             // A word no store knows says little about which of its memories matter.
-            let known = if df == 0.0 { 0.5 } else { 1.0 };
-            weights.insert(word, idf * told * known);
+            let known = if having == 0 { 0.5 } else { 1.0 };
+            query.known += usize::from(having > 0);
+            if having > 0 && having * 2 >= candidates.len() && !request {
+                query.shared.push(word.clone());
+            }
+            query.weights.insert(word, idf * told * known);
         }
-        let total = weights.values().sum();
-        Self { weights, total }
+        let mut heaviest: Vec<f64> = query.weights.values().copied().collect();
+        heaviest.sort_by(|a, b| b.total_cmp(a));
+        query.total = heaviest.iter().take(ASKED).sum();
+        query
     }
 
     /// Share of the question's weight that these words carry, 0..=1, and how many of its words they are.
@@ -78,7 +84,28 @@ impl Query {
         let met: Vec<f64> =
             self.weights.iter().filter(|(w, _)| words.contains(*w)).map(|(_, n)| *n).collect();
         let share = if self.total > 0.0 { met.iter().sum::<f64>() / self.total } else { 0.0 };
-        (share, met.len())
+        (share.min(1.0), met.len())
+    }
+
+    /// Share of the question's words that some memory has, 0..=1.
+    #[expect(clippy::cast_precision_loss, reason = "small counts")]
+    pub fn known_share(&self) -> f64 {
+        self.known as f64 / self.weights.len().max(1) as f64
+    }
+
+    /// Words that at least half of the memories have: those for which the stores have selected them.
+    pub fn shared(&self) -> Vec<&str> {
+        self.shared.iter().map(String::as_str).collect()
+    }
+
+    /// Asks for nothing.
+    pub fn is_empty(&self) -> bool {
+        self.weights.is_empty()
+    }
+
+    /// Is written in a script without blanks.
+    pub fn is_dense(&self) -> bool {
+        self.weights.keys().any(|w| w.chars().any(words::is_dense))
     }
 
     /// Weight of the question's words in a text.
@@ -146,19 +173,17 @@ pub fn fuse(
     let native = native(snippets);
     let covered: Vec<(f64, usize)> = words.iter().map(|w| query.coverage(w)).collect();
     let trust = trust(snippets, &native, &covered);
+    let mut asking = Vec::with_capacity(snippets.len());
     let mut fused = Vec::with_capacity(snippets.len());
-    for ((snippet, native), (coverage, met)) in snippets.iter().zip(native).zip(covered) {
+    for (((snippet, words), native), (coverage, met)) in snippets.iter().zip(words).zip(native).zip(covered) {
         let trusted = native * trust.get(snippet.source.as_str()).copied().unwrap_or(0.0);
         let relevance = 0.6 * coverage + 0.4 * trusted;
         let affinity = affinity(snippet.project.as_deref(), project);
-        let floor = if affinity == Affinity::Other { FLOOR_ELSEWHERE } else { FLOOR };
-        let told = met >= 2 || coverage >= ONE_WORD || trusted >= ON_TRUST;
-        fused.push(Fused {
-            relevance,
-            score: relevance * features(snippet, affinity, now),
-            passes: told && relevance >= floor,
-        });
+        let score = relevance * features(snippet, affinity, now);
+        fused.push(Fused { relevance, score, passes: false });
+        asking.push(Asking { snippet, words, coverage, met, native, trusted, affinity });
     }
+    admit(query, &asking, &mut fused);
     fused
 }
 

@@ -4,6 +4,7 @@
 //! [`clean`], and text that addresses the agent ([`quarantine`]) is never delivered. What is left out is returned too,
 //! with the reason, so that the user can see it.
 
+mod admit;
 mod choose;
 mod clean;
 mod fit;

@@ -113,7 +113,7 @@ const STOP: &[&str] = &[
     "was", "we", "were", "what", "when", "where", "which", "while", "who", "why", "will", "with", "would",
     "yes", "you", "your", "der", "die", "das", "und", "ist", "ein", "eine", "nicht", "mit", "für", "auf",
     "le", "la", "les", "des", "un", "une", "et", "est", "dans", "pour", "que", "el", "los", "las", "una",
-    "en", "con", "por", "para", "del",
+    "en", "con", "por", "para", "del", "across", "during", "within", "vs",
 ];
 
 #[cfg(test)]
