@@ -123,12 +123,14 @@ pub(super) fn snippets(found: Vec<Item>, source: &str, limit: usize) -> Vec<Snip
     let score = |item: &Item| similarity(item).or_else(|| distance(item));
     // A list in which some results have no score is taken in the order given.
     let scored = found.iter().all(|item| score(item).is_some());
+    let count = found.len();
     let mut snippets: Vec<Snippet> = found
         .into_iter()
         .enumerate()
         .map(|(place, item)| {
+            // Even steps: a place must not look like a first hit that stands out.
             #[expect(clippy::cast_precision_loss, reason = "a place in a list of at most 500")]
-            let by_place = 1.0 / (1.0 + place as f64);
+            let by_place = 1.0 - place as f64 / count as f64;
             let score = score(&item).filter(|_| scored).unwrap_or(by_place);
             let short = |keys: &[&str]| item.string(keys).map(|s| s.chars().take(300).collect::<String>());
             let times = ["created_at", "timestamp", "date", "createdAt", "time", "ts", "updated_at"];

@@ -37,20 +37,25 @@ const ONE_WORD: f64 = 0.22;
 /// Without the question's words a memory needs this much of its own store's word for it.
 const ON_TRUST: f64 = 0.35;
 
-/// Share of the question's words that the stores must know before one of them is enough.
+/// Share of the question's words that the stores must know before one of them is enough. This door raises evidence in
+/// 1000 tokens from .896 to .935 and in 2000 from .896 to .941, for 0.4 lines more on unanswerable questions; open to
+/// every question it would cost them two lines.
 const KNOWN: f64 = 0.66;
 
 /// Lines for broad questions, and the relevance they still need.
 const SPREAD: usize = 6;
 const FLOOR_SPREAD: f64 = 0.06;
 
-/// Lines for a word that at least half of the pool shares.
+/// Lines for a word that at least half of the pool shares. Weighing words that no store knows no more than those known
+/// lets the same memories in, and 1.3 lines more on unanswerable questions.
 const SHARED: usize = 3;
 
-/// Lines on a store's word alone; how many hits an answer must have to have a tail; the gap to that tail.
+/// Lines on a store's word alone; how many hits an answer must have to have a tail; the gap to that tail, as a share of
+/// the range of scores. With cosine-like noise 0.5 / 0.4 / 0.33 say 0.15 / 0.30 / 0.43 lines where nothing is meant, and
+/// find .54 / .70 / .75 of what lies four standard deviations above the noise.
 const BY_MEANING: usize = 2;
 const TAIL: usize = 6;
-const GAP: f64 = 0.5;
+const GAP: f64 = 0.4;
 
 /// What is known of a memory when it asks to be let in.
 pub struct Asking<'a> {

@@ -10,6 +10,8 @@ use crate::project::Project;
 use crate::source::SourceError;
 use crate::spawn::passed::{SourceReport, SourceState};
 
+mod relevance;
+
 fn day(text: &str) -> DateTime<Utc> {
     let (date, hour) = (chrono::NaiveDate::parse_from_str(text, "%Y-%m-%d").unwrap(), 9);
     Utc.from_utc_datetime(&date.and_hms_opt(hour, 0, 0).unwrap())
