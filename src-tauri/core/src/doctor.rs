@@ -147,11 +147,15 @@ async fn registry(host: &Host) -> Check {
     };
     match agents {
         Ok(agents) => Check::ok(NAME, format!("{shown}, {} agents", agents.len())),
-        Err(RegistryError::Database(error)) => Check::failed(
-            NAME,
-            format!("{shown} cannot be used: {error}"),
-            format!("move {shown} out of the way; a new one is made"),
-        ),
+        Err(RegistryError::Database(error)) => {
+            let cure = if !path.is_file() || crate::registry::is_damaged(&error) {
+                format!("move {shown} out of the way; a new one is made")
+            } else {
+                // It holds what has to be taken back: a full disk is no reason to part with it.
+                format!("check the disk's free space, and who may write to {}", host.display(&host.pao_home))
+            };
+            Check::failed(NAME, format!("{shown} cannot be used: {error}"), cure)
+        }
         Err(error) => Check::error(NAME, error),
     }
 }
@@ -378,5 +382,19 @@ mod tests {
         std::fs::create_dir(&host.pao_home).unwrap();
         std::fs::write(host.registry_file(), "not a database").unwrap();
         assert_eq!(registry(&host).await.health, Health::Failed);
+        assert!(registry(&host).await.cure.contains("out of the way"));
+    }
+
+    #[tokio::test]
+    async fn a_registry_that_only_cannot_be_reached_is_not_to_be_thrown_away() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut host = host(dir.path());
+        // Longer than SQLite takes.
+        host.pao_home = dir.path().join(["d".repeat(100).as_str(); 6].join("/"));
+        std::fs::create_dir_all(&host.pao_home).unwrap();
+        std::fs::write(host.registry_file(), "").unwrap();
+        let check = registry(&host).await;
+        assert_eq!(check.health, Health::Failed);
+        assert!(!check.cure.contains("out of the way"), "{}", check.cure);
     }
 }

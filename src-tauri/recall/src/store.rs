@@ -58,6 +58,8 @@ impl From<TantivyError> for Error {
                 Self::Io(e.to_string())
             }
             TantivyError::OpenWriteError(e) => Self::Io(e.to_string()),
+            // A writing thread ends so on a full disk; what was committed before is whole.
+            TantivyError::ErrorInThread(why) => Self::Io(why),
             other => Self::Damaged(other.to_string()),
         }
     }

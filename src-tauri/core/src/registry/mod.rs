@@ -23,6 +23,13 @@ use crate::host::files;
 
 /// SQLite's code for a database that another process has locked.
 const BUSY: &str = "5";
+/// SQLite's codes for a database that is malformed, and for a file that is none.
+const DAMAGED: [&str; 2] = ["11", "26"];
+
+/// Whether the database itself does not read, rather than the machine standing in the way.
+pub(crate) fn is_damaged(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Database(e) if e.code().is_some_and(|code| DAMAGED.contains(&&*code)))
+}
 
 /// Why the registry could not answer.
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +80,10 @@ impl From<RegistryError> for crate::Error {
             {
                 "another process keeps it; wait for that one to end, then try again".to_string()
             }
-            RegistryError::Database(_) => "check the disk's free space, then run `pao doctor`".to_string(),
+            RegistryError::Database(_) => {
+                "check the disk's free space and who may write to PAO's folder, then run `pao doctor`"
+                    .to_string()
+            }
             RegistryError::Unreadable { .. } => return Self::internal(error.to_string()),
             RegistryError::NameTaken(_) => "choose another with --name, or see `pao agents`".to_string(),
         };

@@ -127,3 +127,9 @@ fn an_older_form_is_brought_over_with_messages_whose_transcripts_are_gone() {
     assert_eq!(hit.message, said("a", 217, "number217 said"));
     assert!(!dir.path().join("v0").exists());
 }
+
+#[test]
+fn a_writer_that_died_is_no_damage_to_what_was_committed() {
+    let died = tantivy::TantivyError::ErrorInThread("no space left on device".into());
+    assert!(matches!(Error::from(died), Error::Io(_)));
+}
