@@ -417,3 +417,28 @@ fn index_statements_are_printed_and_never_run() {
     assert!(printed.contains("CREATE INDEX") && printed.contains("\"observation_text\""), "{printed}");
     assert_eq!(world.pao(["sources", "indexes", "history"]).run().code, Some(2));
 }
+
+#[test]
+fn what_an_editor_prints_is_no_part_of_the_answer() {
+    let mut world = World::new();
+    world.program("claude", AGENT);
+    let editor = world.program("loud-editor", "#!/bin/sh\necho drawing\nexit 1\n");
+    world.set("EDITOR", editor);
+    let folder = world.folder("app");
+    let ran = world
+        .pao([
+            "spawn",
+            "--json",
+            "--yes",
+            "--edit",
+            "--terminal",
+            "tmux",
+            "fix it",
+            "-C",
+            folder.to_str().unwrap(),
+        ])
+        .run();
+    assert_eq!(ran.code, Some(2), "{}", ran.screen);
+    assert_eq!(ran.json()["kind"], "user");
+    assert!(ran.stderr.contains("drawing"), "{}", ran.screen);
+}

@@ -1,7 +1,7 @@
 //! Processes: started here and nowhere else, always bounded in time, always without a shell in between.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::io::{self, IsTerminal};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -231,7 +231,12 @@ impl Run {
     /// Runs it on the caller's own terminal and waits without a limit: an editor, `tmux attach`.
     pub fn interactive(self) -> Result<Option<i32>, RunError> {
         let name = self.name();
-        self.command().status().map(|s| s.code()).map_err(|source| RunError::Start { program: name, source })
+        let mut command = self.command();
+        // What goes into a pipe is our own answer, one document; the program's drawing is no part of it.
+        if !std::io::stdout().is_terminal() {
+            command.stdout(std::io::stderr());
+        }
+        command.status().map(|s| s.code()).map_err(|source| RunError::Start { program: name, source })
     }
 
     /// Becomes that program. Returns only when that fails.
