@@ -93,9 +93,10 @@ fn a_pasted_log_does_not_hide_what_it_is_about() {
         9.0,
         "SettlementMismatch in reconcile_ledger means that the bank file arrived twice: delete the second",
     )];
-    for n in 0..10 {
-        let text = format!("The colour of button {n} follows the brand book of {}", 2000 + n);
-        snippets.push(memory("history", &format!("other{n}"), "2026-11-01", User, 1.0, &text));
+    // Close behind by score, and with words of the log.
+    for (n, score) in (0u8..10).zip([8.6, 8.2, 7.8, 7.4, 7.0, 6.6, 6.2, 5.8, 5.4, 5.0]) {
+        let text = format!("The menu of button {n} opened with the colours of brand book {}", 100 + n);
+        snippets.push(memory("history", &format!("other{n}"), "2026-11-01", User, score, &text));
     }
     assert_eq!(delivered(&log, snippets), ["about-it"]);
 }
