@@ -442,3 +442,26 @@ fn what_an_editor_prints_is_no_part_of_the_answer() {
     assert_eq!(ran.json()["kind"], "user");
     assert!(ran.stderr.contains("drawing"), "{}", ran.screen);
 }
+
+#[test]
+fn the_stores_are_asked_even_where_the_registry_cannot_be_used() {
+    let world = World::new();
+    world.folder(".pao/registry.db");
+    let folder = world.folder("code/api");
+    let ran = world.pao(["brief", "--json", "why"]).at(&folder).ok();
+    assert_eq!(ran.json()["sources"][0]["name"], "history");
+    assert!(ran.stderr.contains("answered without the registry"), "{}", ran.stderr);
+    assert_eq!(world.pao(["recall", "why"]).at(&folder).run().code, Some(0));
+    assert_eq!(world.pao(["agents"]).run().code, Some(4));
+}
+
+#[test]
+fn a_dry_run_tells_what_would_stop_the_spawn() {
+    let world = World::new();
+    world.program("claude", "#!/bin/sh\necho '2.1.332 (Claude Code)'\n");
+    world.write(".claude.json", "{\"projects\": {},}");
+    let folder = world.folder("code/api");
+    let ran = world.pao(["spawn", "--dry-run", "--terminal", "tmux", "why"]).at(&folder).run();
+    assert_eq!(ran.code, Some(4), "{}", ran.screen);
+    assert!(ran.stderr.contains(".claude.json was left as it is"), "{}", ran.stderr);
+}

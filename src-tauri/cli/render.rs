@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use chrono::{DateTime, Utc};
+use pao_core::spawn::Context;
 use pao_core::{Error, wire};
 use serde::Serialize;
 
@@ -53,6 +54,16 @@ impl Screen {
     pub fn aside(self, text: &str) {
         // Whoever closed standard error does not want to hear that either.
         let _ = writeln!(anstream::stderr().lock(), "{text}");
+    }
+
+    /// Says when an answer had to do without the registry.
+    pub fn without_registry(self, context: &Context) {
+        if let Some(error) = &context.without_registry {
+            self.aside(&paint(
+                WARNING,
+                &format!("answered without the registry: {}; {}", error.message, error.next),
+            ));
+        }
     }
 
     /// Shows an error.

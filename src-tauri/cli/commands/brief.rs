@@ -16,7 +16,8 @@ use crate::render::{BAD, GOOD, QUIET, Screen, Table, WARNING, clean, count, pain
 pub async fn run(host: Host, screen: Screen, what: Inputs) -> Result<u8, Error> {
     let interrupt = Interrupt::watch(screen, "stopping; nothing was written")?;
     let face = Person::new(host.clone(), interrupt.clone(), Agreed::default());
-    let context = Context::open(host).await?;
+    let context = Context::open_to_ask(host).await?;
+    screen.without_registry(&context);
     let brief = spawn::brief(&context, &what.request(), &face, &interrupt.cancel).await?;
     if screen.json {
         screen.document(&wire::Brief::from(&brief))?;

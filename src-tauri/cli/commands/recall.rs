@@ -13,7 +13,8 @@ use crate::render::{QUIET, Screen, WARNING, clean, count, paint};
 
 pub async fn run(host: Host, screen: Screen, what: Recall) -> Result<u8, Error> {
     let interrupt = Interrupt::watch(screen, "stopping; nothing was written")?;
-    let context = Context::open(host).await?;
+    let context = Context::open_to_ask(host).await?;
+    screen.without_registry(&context);
     let asked = Asked {
         query: what.query.join(" "),
         folder: what.folder,

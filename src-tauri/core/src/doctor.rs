@@ -299,7 +299,12 @@ async fn sources(host: &Host, config: &Config) -> Vec<Check> {
     }
     // What keeps the registry or the secrets from opening was already said.
     let Ok(registry) = Registry::open(&host.registry_file()).await else { return Vec::new() };
-    let context = Context { host: host.clone(), config: config.clone(), registry: Arc::new(registry) };
+    let context = Context {
+        host: host.clone(),
+        config: config.clone(),
+        registry: Arc::new(registry),
+        without_registry: None,
+    };
     let Ok(sources) = context.sources() else { return Vec::new() };
     let history = config.history().map(|(name, _)| name);
     let others = sources.iter().filter(|(source, _)| Some(source.name()) != history);

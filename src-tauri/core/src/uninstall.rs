@@ -172,7 +172,12 @@ async fn take_back(host: &Host, traces: &[Trace], end_live: bool) -> Result<Vec<
         ));
     }
     let config = Config::load(host).unwrap_or_default();
-    let context = Context { host: host.clone(), config, registry: std::sync::Arc::new(registry) };
+    let context = Context {
+        host: host.clone(),
+        config,
+        registry: std::sync::Arc::new(registry),
+        without_registry: None,
+    };
     let mut removed = Vec::new();
     for trace in traces {
         let Kind::Agent { id } = &trace.kind else { continue };

@@ -111,6 +111,14 @@ impl Registry {
         Ok(Self { connection: Mutex::new(connection), path: path.to_path_buf() })
     }
 
+    /// An empty registry that is gone with this process.
+    pub async fn in_memory() -> Result<Self, RegistryError> {
+        let path = PathBuf::from(":memory:");
+        let mut connection = SqliteConnectOptions::new().in_memory(true).foreign_keys(true).connect().await?;
+        schema::migrate(&mut connection, &path).await?;
+        Ok(Self { connection: Mutex::new(connection), path })
+    }
+
     /// Opens an existing database of exactly our version without touching its schema, waiting at most `patience`
     /// for another writer. For hooks, which must neither create nor migrate anything.
     pub async fn open_as_is(path: &Path, patience: Duration) -> Result<Self, RegistryError> {

@@ -26,7 +26,7 @@ pub(super) async fn consents(
     let before = known;
     let mut agreed = BTreeSet::new();
     let place = ground.trust(&warm.topic);
-    if !trust::is_trusted(&place) && !known.trust {
+    if !trust::look(&place)? && !known.trust {
         known.trust = ask(face, &Consent::Trust { folder: folder.clone(), enables: enables(&warm.topic) })?;
     }
     agreed.insert(Agreed::Trust);

@@ -21,6 +21,8 @@ pub struct Context {
     pub config: Config,
     /// The registry, brought up to date with the machine.
     pub registry: Arc<Registry>,
+    /// Why the registry is an empty one in memory (see [`Context::open_to_ask`]).
+    pub without_registry: Option<Error>,
 }
 
 impl Context {
@@ -29,7 +31,22 @@ impl Context {
         let config = Config::load(&host)?;
         let registry = Arc::new(Registry::open(&host.registry_file()).await?);
         sweep::sweep(&host, &registry).await;
-        Ok(Self { host, config, registry })
+        Ok(Self { host, config, registry, without_registry: None })
+    }
+
+    /// The same for verbs that only ask the stores: where the registry cannot be used, an empty one in memory
+    /// stands in for it. Names in use and stores that want to be left alone are then unknown.
+    pub async fn open_to_ask(host: Host) -> Result<Self, Error> {
+        let config = Config::load(&host)?;
+        let (registry, without_registry) = match Registry::open(&host.registry_file()).await {
+            Ok(registry) => (registry, None),
+            Err(error) => (Registry::in_memory().await?, Some(error.into())),
+        };
+        let registry = Arc::new(registry);
+        if without_registry.is_none() {
+            sweep::sweep(&host, &registry).await;
+        }
+        Ok(Self { host, config, registry, without_registry })
     }
 
     /// The enabled sources, each with its limits.

@@ -79,7 +79,7 @@ pub async fn dry_run(
     let mut would = plan.describe(&context.host);
     would.extend(note);
     let place = ground.trust(&warm.topic);
-    if trust::is_trusted(&place) {
+    if trust::look(&place)? {
         would.push(format!("leave the folder trusted in {}", context.host.display(place.config)));
     } else {
         would.push(format!("mark the folder as trusted in {}", context.host.display(place.config)));
@@ -157,7 +157,7 @@ async fn warm(
     steps: &Steps<'_>,
     cancel: &CancellationToken,
 ) -> Result<Warm, Error> {
-    let Context { host, config, registry } = context;
+    let Context { host, config, registry, .. } = context;
     let compiled = tokio::task::spawn_blocking(briefing::compile_patterns);
     let step = steps.begin(Step::Topic);
     let topic = find_topic(context, request).await;

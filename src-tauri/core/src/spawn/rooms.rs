@@ -55,7 +55,7 @@ pub(super) async fn rooms(
     agreed: BTreeSet<Agreed>,
     cancel: &CancellationToken,
 ) -> Result<Done, Error> {
-    let Context { host, registry, config } = context;
+    let Context { host, registry, config, .. } = context;
     let mut notes = Vec::new();
     let step = steps.begin(Step::Deliver);
     let delivered = deliver(context, ground, warm, id).await;

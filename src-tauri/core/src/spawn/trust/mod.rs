@@ -238,8 +238,13 @@ pub async fn undo(
 /// Whether the host agent will take the folder as trusted: by its own entry, a parent's, or that of the
 /// repository a linked worktree belongs to. False also where the configuration cannot be read.
 pub fn is_trusted(place: &Place<'_>) -> bool {
-    let Ok(Some(bytes)) = read(place.config) else { return false };
-    Document::parse(&bytes, place.record).is_ok_and(|document| covered(&document, place).is_some())
+    look(place).unwrap_or(false)
+}
+
+/// The same, where a configuration that [`grant`] would refuse to edit is an error.
+pub fn look(place: &Place<'_>) -> Result<bool, TrustError> {
+    let Some(bytes) = read(place.config)? else { return Ok(false) };
+    Ok(covered(&document(place.config, &bytes, place.record)?, place).is_some())
 }
 
 fn covered(document: &Document, place: &Place) -> Option<String> {
