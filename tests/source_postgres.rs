@@ -480,15 +480,19 @@ async fn a_slow_query_is_ended_on_the_server_too() {
 #[tokio::test]
 async fn a_closed_port_is_unreachable_and_a_silent_server_times_out() {
     let port = free_port();
-    let config =
-        PostgresConfig { url: format!("postgres://u@127.0.0.1:{port}/db"), ..PostgresConfig::default() };
+    let config = PostgresConfig {
+        url: format!("postgres://u@127.0.0.1:{port}/db?sslmode=prefer"),
+        ..PostgresConfig::default()
+    };
     let error = open(&config).recall(&question("gizmo"), limits()).await.unwrap_err();
     assert_eq!(error, SourceError::Unreachable(format!("nobody listens at 127.0.0.1:{port}")));
 
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = silent.local_addr().unwrap().port();
-    let config =
-        PostgresConfig { url: format!("postgres://u@127.0.0.1:{port}/db"), ..PostgresConfig::default() };
+    let config = PostgresConfig {
+        url: format!("postgres://u@127.0.0.1:{port}/db?sslmode=prefer"),
+        ..PostgresConfig::default()
+    };
     let short = Limits { snippets: 5, deadline: Duration::from_millis(200) };
     let error = open(&config).recall(&question("gizmo"), short).await.unwrap_err();
     assert_eq!(error, SourceError::TimedOut(short.deadline));
@@ -502,12 +506,14 @@ async fn a_server_that_speaks_something_else_is_a_bad_reply() {
     let port = web.local_addr().unwrap().port();
     let server = tokio::spawn(async move {
         let (mut stream, _) = web.accept().await.unwrap();
-        let mut request = [0; 8];
-        stream.read_exact(&mut request).await.unwrap();
+        let mut request = [0; 1024];
+        assert!(stream.read(&mut request).await.unwrap() > 0);
         stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
     });
-    let config =
-        PostgresConfig { url: format!("postgres://u@127.0.0.1:{port}/db"), ..PostgresConfig::default() };
+    let config = PostgresConfig {
+        url: format!("postgres://u@127.0.0.1:{port}/db?sslmode=prefer"),
+        ..PostgresConfig::default()
+    };
     let error = open(&config).recall(&question("gizmo"), limits()).await.unwrap_err();
     assert_eq!(
         error,
@@ -517,7 +523,7 @@ async fn a_server_that_speaks_something_else_is_a_bad_reply() {
 }
 
 #[tokio::test]
-async fn tls_is_used_by_default_and_verified_when_asked() {
+async fn tls_is_used_where_it_is_asked_for_or_wanted_and_verified_when_asked() {
     let database = seeded().await;
     let server = database.server;
     let with = |parameters: String| {
@@ -544,7 +550,7 @@ async fn tls_is_used_by_default_and_verified_when_asked() {
     let by_address = open(&PostgresConfig { url, ..PostgresConfig::default() });
     assert_eq!(recall(by_address).await.unwrap().snippets.len(), 1);
 
-    // With TLS enforced by the server, the default still connects.
+    // On this machine the default does without, unless the server wants it.
     let mapping = PostgresMapping {
         table: "tls".into(),
         id: "pid".into(),
@@ -554,9 +560,17 @@ async fn tls_is_used_by_default_and_verified_when_asked() {
     database
         .run("CREATE VIEW tls AS SELECT pid, 'gizmo ' || ssl::text AS text FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
         .await;
-    let config = PostgresConfig { mapping: Some(mapping), ..config(&database) };
-    let answer = open(&config).recall(&question("gizmo"), limits()).await.unwrap();
-    assert_eq!(texts(&answer), ["gizmo true"]);
+    let secure = database.url().replace("reader@", "secure@");
+    for (url, encrypted) in [
+        (database.url(), "gizmo false"),
+        (format!("{}?sslmode=prefer", database.url()), "gizmo true"),
+        (secure, "gizmo true"),
+    ] {
+        let config =
+            PostgresConfig { url: url.clone(), mapping: Some(mapping.clone()), ..PostgresConfig::default() };
+        let answer = open(&config).recall(&question("gizmo"), limits()).await.unwrap();
+        assert_eq!(texts(&answer), [encrypted], "{url}");
+    }
 }
 
 #[tokio::test]

@@ -89,6 +89,10 @@ impl Postgres {
             .output()
             .unwrap();
         assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+        let rules = data.join("pg_hba.conf");
+        let usual = std::fs::read_to_string(&rules).unwrap();
+        let tls_only = "hostssl all secure all scram-sha-256\nhostnossl all secure all reject\n";
+        std::fs::write(&rules, format!("{tls_only}{usual}")).unwrap();
         let port = free_port();
         let mut server = as_user(user, &bin.join("postgres"));
         server.arg("-D").arg(&data).arg("-k").arg(&dir).args(["-p", &port.to_string()]);
@@ -115,6 +119,8 @@ impl Postgres {
         let mut postgres = self.connect("postgres").await;
         if name == "pao_test_0" {
             let role = format!("CREATE ROLE reader LOGIN PASSWORD '{PASSWORD}' IN ROLE pg_read_all_data");
+            sqlx::raw_sql(AssertSqlSafe(role)).execute(&mut postgres).await.unwrap();
+            let role = format!("CREATE ROLE secure LOGIN PASSWORD '{PASSWORD}' IN ROLE pg_read_all_data");
             sqlx::raw_sql(AssertSqlSafe(role)).execute(&mut postgres).await.unwrap();
         }
         let create = format!("CREATE DATABASE {name}");

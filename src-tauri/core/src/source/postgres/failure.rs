@@ -10,6 +10,11 @@ use super::PostgresSource;
 use crate::host::secrets::{Secret, SecretError};
 use crate::source::SourceError;
 
+/// Whether the server has no rule that lets this user in this way.
+pub(super) fn is_no_way_in(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Database(e) if e.code().as_deref() == Some("28000"))
+}
+
 /// Why no connection came about.
 pub(super) fn connecting(
     error: &sqlx::Error,
