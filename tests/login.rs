@@ -8,6 +8,16 @@ use crate::harness::world::World;
 /// What launchd or a desktop gives an app.
 const BARE: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
 
+/// A name that nothing installed on this machine has.
+const AGENT: &str = "agent-of-this-test";
+
+/// A world whose agent is called that.
+fn world() -> World {
+    let world = World::new();
+    world.write(".pao/config.toml", &format!("[agent]\ncommand = \"{AGENT}\"\n"));
+    world
+}
+
 fn gui_check(world: &World) -> serde_json::Value {
     let checks = world.pao(["--json", "doctor"]).env("PATH", BARE).run().json();
     let checks = checks.as_array().unwrap().clone();
@@ -16,10 +26,10 @@ fn gui_check(world: &World) -> serde_json::Value {
 
 #[test]
 fn an_agent_that_only_a_start_up_file_names_is_found() {
-    let world = World::new();
+    let world = world();
     world.program("unused", "#!/bin/sh\n");
     let tools = world.folder("version manager/bin");
-    std::fs::rename(world.bin.join("unused"), tools.join("claude")).unwrap();
+    std::fs::rename(world.bin.join("unused"), tools.join(AGENT)).unwrap();
     let line = "echo welcome; export PATH=\"$HOME/version manager/bin:$PATH\"\n";
     for file in [".bashrc", ".profile", ".zshrc"] {
         world.write(file, line);
@@ -27,26 +37,26 @@ fn an_agent_that_only_a_start_up_file_names_is_found() {
     let check = gui_check(&world);
     assert_eq!(
         (check["state"].as_str(), check["found"].as_str()),
-        (Some("ok"), Some("claude is found by the login shell's PATH"))
+        (Some("ok"), Some("agent-of-this-test is found by the login shell's PATH"))
     );
 }
 
 #[test]
 fn an_agent_under_a_version_manager_is_found_when_no_file_names_it() {
-    let world = World::new();
+    let world = world();
     world.program("unused", "#!/bin/sh\n");
     let tools = world.folder(".nvm/versions/node/v20.1.0/bin");
-    std::fs::rename(world.bin.join("unused"), tools.join("claude")).unwrap();
+    std::fs::rename(world.bin.join("unused"), tools.join(AGENT)).unwrap();
     let check = gui_check(&world);
     assert_eq!(
         (check["state"].as_str(), check["found"].as_str()),
-        (Some("ok"), Some("claude is found in a usual folder"))
+        (Some("ok"), Some("agent-of-this-test is found in a usual folder"))
     );
 }
 
 #[test]
 fn a_start_up_file_that_never_ends_is_given_up_and_nothing_of_it_stays() {
-    let world = World::new();
+    let world = world();
     world.write(".bashrc", "sleep 61 & echo $! > ~/pid; wait\n");
     for file in [".profile", ".zshrc"] {
         world.write(file, ". ~/.bashrc\n");

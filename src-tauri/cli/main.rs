@@ -15,12 +15,15 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
+use pao_core::config::Config;
 use pao_core::host::{Host, probe};
 use pao_core::registry::Registry;
+use pao_core::source::history::{IngestError, refresh};
 use pao_core::spawn::launch;
 use pao_core::spawn::sweep::sweep;
 use pao_core::{Error, hook};
 use render::Screen;
+use tokio_util::sync::CancellationToken;
 
 fn main() -> ExitCode {
     let argv: Vec<OsString> = std::env::args_os().collect();
@@ -72,15 +75,24 @@ fn become_agent(args: &[OsString]) -> Result<u8, Error> {
     }))
 }
 
-/// What the last hook of a session starts: takes back what the session was lent.
+/// What the last hook of a session starts: takes back what the session was lent, and indexes what was said in it, so
+/// that the next one knows.
 fn sweep_up() -> Result<u8, Error> {
     let host = Host::current()?;
     single()?.block_on(async {
-        let registry = Registry::open(&host.registry_file()).await?;
+        let Ok(registry) = Registry::open(&host.registry_file()).await else { return };
         sweep(&host, &registry).await;
         registry.close().await;
-        Ok(0)
-    })
+    });
+    let Some((_, history)) = Config::load(&host)?.history().map(|(name, history)| (name.to_owned(), history))
+    else {
+        return Ok(0);
+    };
+    // Another process that is at it already does the same work.
+    match refresh(&host, &history, &mut |_| {}, &CancellationToken::new()) {
+        Ok(_) | Err(IngestError::Busy) => Ok(0),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// A runtime of this one thread, for what must be small.

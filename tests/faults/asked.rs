@@ -217,8 +217,9 @@ fn what_is_missing_or_wrong_has_its_exit_code_and_a_next_step() {
         assert!(!error["next"].as_str().unwrap().is_empty(), "{error:#}");
         error["message"].as_str().unwrap().to_string()
     };
+    world.write(".pao/config.toml", "[agent]\ncommand = \"agent-of-nobody\"\n");
     let missing = error(&world.pao(spawn).run(), 4, "environment");
-    assert!(missing.contains("claude"), "{missing}");
+    assert!(missing.contains("agent-of-nobody"), "{missing}");
     error(&world.pao(spawn.into_iter().chain(["--no-such-flag"])).run(), 2, "user");
     error(&world.pao(spawn.into_iter().chain(["--permission", "all"])).run(), 2, "user");
     world.write(".pao/config.toml", "[spawn]\nbudget = \"many\"\n");

@@ -146,7 +146,9 @@ fn killed_at_each_step(way: &str) {
             let after = format!("killed at `{step} {state}`, {way}");
             ground.other_writes();
             let stopped = ground.stop_at(way, &format!("{step} {state}"), &[Signal::SIGKILL]);
-            assert_eq!(stopped.code, None, "{after}: {}{}", stopped.stdout, stopped.stderr);
+            // After its last step there is so little left to do that it may be faster than the signal.
+            let finished = (step, state) == ("ready", "done") && stopped.code == Some(0);
+            assert!(stopped.code.is_none() || finished, "{after}: {}{}", stopped.stdout, stopped.stderr);
             // An agent that runs may itself write an older copy over what was written beside its lock.
             if !["launch", "ready"].contains(&step) {
                 ground.other_writes();

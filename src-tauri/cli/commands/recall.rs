@@ -3,7 +3,7 @@
 use pao_core::host::Host;
 use pao_core::recall::{Asked, recall};
 use pao_core::spawn::Context;
-use pao_core::spawn::passed::SourceState;
+use pao_core::spawn::passed::{SourceState, silent};
 use pao_core::{Error, wire};
 
 use super::brief;
@@ -33,7 +33,15 @@ pub async fn run(host: Host, screen: Screen, what: Recall) -> Result<u8, Error> 
         return Ok(0);
     }
     if recalled.lines.is_empty() {
-        screen.say("nothing relevant is known\n")?;
+        let silent = silent(&recalled.reports);
+        let said = match silent {
+            0 => "nothing relevant is known\n".to_string(),
+            _ => format!(
+                "nothing relevant was found, and {} did not answer\n",
+                count(silent, "source", "sources")
+            ),
+        };
+        screen.say(&said)?;
     }
     for line in &recalled.lines {
         let date = line.at.map_or_else(|| "undated".into(), |at| at.format("%Y-%m-%d").to_string());

@@ -102,7 +102,8 @@ pub async fn plan(host: &Host) -> Result<Vec<Trace>, Error> {
         traces.push(Trace { what, kind: Kind::Folder(host.pao_home.clone()) });
     }
     let installed = host.home.join(".local/bin/pao");
-    if is_this_program(host, &installed) {
+    // A folder of ours elsewhere was tried out; the program belongs to the usual one.
+    if host.pao_home == host.home.join(".pao") && is_this_program(host, &installed) {
         traces.push(trace(host, "program", installed));
     }
     Ok(traces)

@@ -3,7 +3,7 @@
 //!
 //! It draws no conclusions beyond an agent's state, creates no database and migrates none. What cannot be written at
 //! once is kept beside the agent's other files ([`drain`] takes it from there). It starts nothing, except that the
-//! last event of a session whose briefing lies in the project starts [`SWEEP`], and does not wait for it.
+//! last event of a session starts [`SWEEP`], and does not wait for it.
 
 mod seen;
 mod spool;
@@ -33,7 +33,7 @@ pub const GUARD: &str = "PAO_CHILD";
 /// Not longer than [`HostAgent::hook_context_limit`].
 pub const CONTEXT_FILE: &str = "hook.md";
 
-/// The verb, for nobody to type, that takes back what ended sessions were lent.
+/// The verb, for nobody to type, that takes back what ended sessions were lent and indexes what was said in them.
 pub const SWEEP: &str = "sweep";
 
 /// Longest payload that is read, in bytes. A longer one is taken for a payload we do not understand.
@@ -78,7 +78,7 @@ pub async fn answer(host: &Host, agent: &str, mut payload: impl Read) -> Answer 
     }
     let ended = seen.state == Some(State::Ended);
     record(host, agent, seen).await;
-    if ended && lies_in_the_project(host, agent) {
+    if ended && host.agent_dir(agent).is_dir() {
         let run = Run::new(&host.exe).arg(SWEEP).env("PAO_HOME", &host.pao_home).cwd(&host.home);
         // Where it cannot be started, the next command does its work.
         let _ = run.detach();
@@ -141,12 +141,6 @@ fn context(host: &Host, agent: &str, kind: &HostAgent) -> Option<String> {
         kept.push_str(line);
     }
     Some(kept.trim_end().to_string() + CUT)
-}
-
-/// Whether an agent has a private folder and no text there for its hooks to hand over.
-fn lies_in_the_project(host: &Host, agent: &str) -> bool {
-    let folder = host.agent_dir(agent);
-    folder.is_dir() && !folder.join(CONTEXT_FILE).exists()
 }
 
 /// Ids name folders, so nothing else than an id may come through.

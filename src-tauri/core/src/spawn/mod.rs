@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::choices::Settled;
 use self::consent::{consents, enables};
-use self::passed::{Briefing, Gathered, Receipt, Topic, Way};
+use self::passed::{Briefing, Gathered, Receipt, Topic, Way, silent};
 use self::request::{Brief, DryRun, Face, Request, Spawned, Step};
 use self::rooms::{Ground, ground, plan, rooms};
 use self::steps::Steps;
@@ -118,7 +118,9 @@ pub async fn spawn(
     let terminal = terminal::choose(&context.host, &warm.settled.terminal)?;
     face.composed(&warm.briefing, &warm.gathered);
     edit(request, face, &mut warm.briefing)?;
-    let agreed = consents(context, &ground, &warm, face).await?;
+    let agreed = consents(context, &ground, &warm, face).await;
+    // Whoever interrupts a question has not answered it.
+    let agreed = if cancel.is_cancelled() { Err(cancelled()) } else { agreed }?;
     let id = register(context, request, &ground, &mut warm).await?;
 
     let outcome = rooms(context, &steps, &ground, &warm, terminal.as_ref(), &id, agreed, cancel).await;
@@ -187,7 +189,7 @@ async fn warm(
     let _ = compiled.await;
     let options = briefing::Options { budget: settled.budget, now: host.now(), pao: &host.exe };
     let briefing = briefing::compose(&topic, &gathered, &options);
-    step.done(briefing_note(&briefing));
+    step.done(briefing_note(&briefing, silent(&gathered.reports)));
     Ok(Warm { topic, gathered, briefing, settled, last })
 }
 
@@ -222,14 +224,19 @@ async fn refresh_history(context: &Context) {
 }
 
 fn gathered_note(gathered: &Gathered) -> String {
-    let memories = gathered.snippets.len();
-    let sources = gathered.reports.len();
-    format!("{} from {}", counted(memories, "memory", "memories"), counted(sources, "source", "sources"))
+    let memories = counted(gathered.snippets.len(), "memory", "memories");
+    let sources = counted(gathered.reports.len(), "source", "sources");
+    match silent(&gathered.reports) {
+        0 => format!("{memories} from {sources}"),
+        silent => format!("{memories} from {sources}, {silent} of them did not answer"),
+    }
 }
 
-fn briefing_note(briefing: &Briefing) -> String {
-    if briefing.self_warming {
-        return "nothing is known; the agent is told how to find out".into();
+fn briefing_note(briefing: &Briefing, silent: usize) -> String {
+    match (briefing.self_warming, silent) {
+        (true, 0) => return "nothing is known; the agent is told how to find out".into(),
+        (true, _) => return "nothing was found, and not every store answered; the agent is told both".into(),
+        _ => {}
     }
     let lines = briefing.lines.iter().filter(|line| line.left_out.is_none()).count();
     format!("{}, about {} tokens", counted(lines, "line", "lines"), briefing.tokens)

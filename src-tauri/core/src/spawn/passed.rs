@@ -59,6 +59,13 @@ pub struct Gathered {
     pub snippets: Vec<Snippet>,
 }
 
+/// How many sources could not be asked, so that their silence means nothing.
+pub fn silent(reports: &[SourceReport]) -> usize {
+    let silent =
+        |r: &&SourceReport| matches!(r.state, SourceState::Unavailable(_) | SourceState::TimedOut(_));
+    reports.iter().filter(silent).count()
+}
+
 /// Why a snippet is not in the briefing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftOut {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::context::Context;
-use super::passed::{self, Agreed, Ready, Topic, Way};
+use super::passed::{self, Agreed, Ready, Receipt, Topic, Way};
 use super::program::{self, Program};
 use super::request::Step;
 use super::steps::Steps;
@@ -95,10 +95,18 @@ pub(super) async fn rooms(
     let expect = ready::Expect { prompt, briefing: way == Way::Session };
     let limit = Duration::from_secs(config.spawn.ready_timeout_s);
     let ready = ready::wait(host, registry, terminal, ground.agent, &launched, &expect, limit, cancel).await;
-    let ready = step.settle(ready.map_err(Error::from), |ready| match &ready.needs {
-        Some(needs) => format!("needs you: {needs}"),
-        None => format!("{}, {}", ready.receipt.name(), ready.evidence),
-    })?;
+    let ready = match ready {
+        Ok(ready) => ready,
+        Err(error) => {
+            step.failed(error.to_string());
+            return Err(error.into());
+        }
+    };
+    match &ready.needs {
+        Some(needs) => step.done(format!("needs you: {needs}")),
+        None if ready.receipt == Receipt::Unknown => step.failed(ready.evidence.clone()),
+        None => step.done(format!("{}, {}", ready.receipt.name(), ready.evidence)),
+    }
     // The host agent rewrites its file when it starts; a copy it had read before our change may have won.
     if !trust::is_trusted(&place) {
         trust::grant(host, registry, id, &place, host.now()).await?;

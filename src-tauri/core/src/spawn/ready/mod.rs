@@ -52,8 +52,12 @@ pub enum ReadyError {
     Registry(#[from] RegistryError),
 }
 
+/// The last lines that say something; what is drawn of blocks and boxes says nothing.
 fn quoted(last: &str) -> String {
-    if last.is_empty() { String::new() } else { format!("; its last words:\n{last}") }
+    let says = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
+    let lines: Vec<&str> = last.lines().filter(says).collect();
+    let lines = lines[lines.len().saturating_sub(8)..].join("\n");
+    if lines.is_empty() { String::new() } else { format!("; its last words:\n{lines}") }
 }
 
 impl From<ReadyError> for crate::Error {
