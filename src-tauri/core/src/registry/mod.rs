@@ -13,7 +13,7 @@ mod schema;
 mod tests;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection};
@@ -106,7 +106,20 @@ impl Registry {
     pub async fn open(path: &Path) -> Result<Self, RegistryError> {
         let io = |source| RegistryError::Open { path: path.to_path_buf(), source };
         files::private_dir(path.parent().unwrap_or(Path::new("."))).map_err(io)?;
-        let mut connection = connect(path, Duration::from_secs(10)).await?;
+        let begun = Instant::now();
+        loop {
+            match Self::connected(path).await {
+                // SQLite does not wait while a new database is turned to its write-ahead log by another process.
+                Err(error) if is_busy(&error) && begun.elapsed() < PATIENCE => {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    async fn connected(path: &Path) -> Result<Self, RegistryError> {
+        let mut connection = connect(path, PATIENCE).await?;
         schema::migrate(&mut connection, path).await?;
         Ok(Self { connection: Mutex::new(connection), path: path.to_path_buf() })
     }
@@ -144,6 +157,15 @@ impl Registry {
     async fn lock(&self) -> MutexGuard<'_, SqliteConnection> {
         self.connection.lock().await
     }
+}
+
+/// How long another writer is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn is_busy(error: &RegistryError) -> bool {
+    let RegistryError::Database(sqlx::Error::Database(error)) = error else { return false };
+    // Extended codes carry the primary one, 5, in their lowest byte.
+    error.code().and_then(|code| code.parse::<i32>().ok()).is_some_and(|code| code & 0xff == 5)
 }
 
 async fn connect(path: &Path, patience: Duration) -> Result<SqliteConnection, sqlx::Error> {

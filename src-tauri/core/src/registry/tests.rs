@@ -135,7 +135,7 @@ async fn a_newer_database_is_refused_and_left_untouched() {
     assert_eq!(version, 99);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
 async fn eight_openers_of_a_new_database_migrate_it_once_and_lose_no_row() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("registry.db");
