@@ -127,3 +127,15 @@ pub trait Source: Send + Sync {
     /// Tries the store as `recall` would and says in one line what it found.
     async fn check(&self, limits: Limits) -> Result<String, SourceError>;
 }
+
+/// Work that has to end by a deadline, and says so by that very deadline when it does not.
+async fn within<T>(
+    deadline: Duration,
+    work: impl Future<Output = Result<T, SourceError>>,
+) -> Result<T, SourceError> {
+    match tokio::time::timeout(deadline, work).await {
+        // The server's own limit may strike a moment before ours.
+        Ok(Err(SourceError::TimedOut(_))) | Err(_) => Err(SourceError::TimedOut(deadline)),
+        Ok(outcome) => outcome,
+    }
+}

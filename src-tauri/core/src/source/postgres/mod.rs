@@ -18,7 +18,7 @@ use sqlx::{ConnectOptions, Connection, PgConnection, Row};
 
 use self::schema::{Schema, Shape};
 use super::terms::Terms;
-use super::{Answer, Limits, Question, Source, SourceError};
+use super::{Answer, Limits, Question, Source, SourceError, within};
 use crate::config::PostgresConfig;
 use crate::host::secrets::{Secret, SecretStore};
 
@@ -191,17 +191,6 @@ impl Source for PostgresSource {
 
     async fn check(&self, limits: Limits) -> Result<String, SourceError> {
         within(limits.deadline, self.look(Instant::now() + limits.deadline)).await
-    }
-}
-
-async fn within<T>(
-    deadline: Duration,
-    work: impl Future<Output = Result<T, SourceError>>,
-) -> Result<T, SourceError> {
-    match tokio::time::timeout(deadline, work).await {
-        // The server's own limit may strike a moment before ours.
-        Ok(Err(SourceError::TimedOut(_))) | Err(_) => Err(SourceError::TimedOut(deadline)),
-        Ok(outcome) => outcome,
     }
 }
 

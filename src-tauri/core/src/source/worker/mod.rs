@@ -10,14 +10,13 @@ mod reply;
 mod request;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use reqwest::Url;
 use serde_json::{Value, json};
 
 use self::request::{Http, Method};
-use super::{Answer, Limits, Question, Source, SourceError};
+use super::{Answer, Limits, Question, Source, SourceError, within};
 use crate::config::WorkerConfig;
 use crate::host::Host;
 use crate::host::secrets::SecretStore;
@@ -247,16 +246,6 @@ impl WorkerSource {
 
 fn call(id: u64, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
-}
-
-async fn within<T>(
-    deadline: Duration,
-    work: impl Future<Output = Result<T, SourceError>>,
-) -> Result<T, SourceError> {
-    match tokio::time::timeout(deadline, work).await {
-        Ok(Err(SourceError::TimedOut(_))) | Err(_) => Err(SourceError::TimedOut(deadline)),
-        Ok(outcome) => outcome,
-    }
 }
 
 #[async_trait::async_trait]

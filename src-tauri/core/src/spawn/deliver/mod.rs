@@ -24,7 +24,7 @@ use crate::registry::RegistryError;
 /// Name of the whole document, in the private folder and in a project.
 pub const BRIEFING_FILE: &str = "CONTEXT_BRIEFING.md";
 /// Name of what our hook hands over, in the private folder.
-pub const HOOK_FILE: &str = "hook.md";
+pub use crate::hook::CONTEXT_FILE as HOOK_FILE;
 /// Name of the reference in a folder of instruction files.
 pub const RULES_FILE: &str = "pao-briefing.md";
 
