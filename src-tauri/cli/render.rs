@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use chrono::{DateTime, Utc};
-use pao_core::spawn::Context;
+use pao_core::Context;
 use pao_core::{Error, wire};
 use serde::Serialize;
 

@@ -1,9 +1,9 @@
 //! `pao agents`: who is there, what they do, where.
 
 use pao_core::host::Host;
+use pao_core::life::sweep::sweep;
 use pao_core::registry::Registry;
 use pao_core::registry::agents::{Agent, State};
-use pao_core::spawn::sweep::sweep;
 use pao_core::{Error, wire};
 
 use crate::args::Agents;

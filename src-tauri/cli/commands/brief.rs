@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use pao_core::Context;
 use pao_core::host::Host;
+use pao_core::spawn;
 use pao_core::spawn::passed::{Briefing, Gathered, LeftOut, SourceReport, SourceState};
 use pao_core::spawn::request::Brief;
-use pao_core::spawn::{self, Context};
 use pao_core::{Error, wire};
 
 use crate::args::Inputs;

@@ -1,8 +1,8 @@
 //! `pao recall`: asks the sources, for people and for running agents.
 
+use pao_core::Context;
 use pao_core::host::Host;
 use pao_core::recall::{Asked, recall};
-use pao_core::spawn::Context;
 use pao_core::spawn::passed::{SourceState, silent};
 use pao_core::{Error, wire};
 

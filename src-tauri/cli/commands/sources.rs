@@ -1,10 +1,10 @@
 //! `pao sources`: which memory stores are asked; adding and removing one.
 
+use pao_core::Context;
 use pao_core::config::edit::Editor;
 use pao_core::config::{Config, HistoryConfig, SourceConfig};
 use pao_core::host::Host;
 use pao_core::source::{SourceError, postgres};
-use pao_core::spawn::Context;
 use pao_core::{Error, Kind, wire};
 
 use crate::args::{AddSource, Sources};

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use pao_core::Context;
 use pao_core::host::Host;
+use pao_core::spawn;
 use pao_core::spawn::passed::Receipt;
 use pao_core::spawn::request::Spawned;
-use pao_core::spawn::{self, Context};
 use pao_core::{Error, Kind, wire};
 
 use super::brief;

@@ -1,7 +1,8 @@
 //! `pao undo`: takes back what was done for an agent or a folder.
 
+use pao_core::Context;
 use pao_core::host::Host;
-use pao_core::spawn::{self, Context, Target};
+use pao_core::spawn::{self, Target};
 use pao_core::{Error, wire};
 
 use crate::args::Undo;

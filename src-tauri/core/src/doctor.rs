@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::Context;
 use crate::Error;
 use crate::agent::{HostAgent, by_kind};
 use crate::config::Config;
@@ -17,7 +18,6 @@ use crate::host::secrets::SecretStore;
 use crate::host::{Host, files, terminal};
 use crate::registry::{Registry, RegistryError};
 use crate::source::{SourceError, history};
-use crate::spawn::Context;
 
 /// How a thing is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,10 +6,12 @@
 pub mod agent;
 pub mod capture;
 pub mod config;
+pub mod context;
 pub mod doctor;
 pub mod error;
 pub mod hook;
 pub mod host;
+pub mod life;
 pub mod project;
 pub mod recall;
 pub mod registry;
@@ -18,4 +20,5 @@ pub mod spawn;
 pub mod uninstall;
 pub mod wire;
 
+pub use context::Context;
 pub use error::{Error, Kind};

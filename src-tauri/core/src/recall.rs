@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::Context;
 use crate::Error;
 use crate::project::Project;
 use crate::source::{Limits, Question, Source};
-use crate::spawn::Context;
 use crate::spawn::passed::{Gathered, LeftOut, Line, SourceReport, Topic};
 use crate::spawn::{briefing, gather};
 

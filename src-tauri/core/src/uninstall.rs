@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::Context;
 use crate::Error;
 use crate::config::Config;
 use crate::host::process::Identity;
@@ -12,7 +13,7 @@ use crate::host::secrets::SecretStore;
 use crate::host::{Host, files};
 use crate::registry::Registry;
 use crate::registry::agents::Agent;
-use crate::spawn::{self, Context, Target};
+use crate::spawn::{self, Target};
 
 /// One trace.
 #[derive(Debug, Clone, PartialEq, Eq)]

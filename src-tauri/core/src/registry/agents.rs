@@ -92,6 +92,10 @@ pub struct Agent {
     pub state: State,
     /// What it waits for.
     pub needs: Option<String>,
+    /// Since when it does that.
+    pub state_at: DateTime<Utc>,
+    /// The evidence that state rests on, a short phrase: "hook `PermissionRequest`".
+    pub state_by: Option<String>,
     /// What is known about the prompt's arrival.
     pub receipt: Option<Receipt>,
     /// When it was asked for.
@@ -100,6 +104,14 @@ pub struct Agent {
     pub sign_at: DateTime<Utc>,
     /// When it ended.
     pub ended_at: Option<DateTime<Utc>>,
+    /// Version of the host agent it was started with.
+    pub version: Option<String>,
+    /// The user's own arguments it was started with.
+    pub args: Vec<String>,
+    /// The git worktree that was made for it, where one was.
+    pub worktree: Option<PathBuf>,
+    /// When it was cleaned up: kept for looking back, listed only on request.
+    pub archived_at: Option<DateTime<Utc>>,
 }
 
 impl Agent {
@@ -127,6 +139,12 @@ impl Agent {
             created_at: now,
             sign_at: now,
             ended_at: None,
+            state_at: now,
+            state_by: None,
+            version: None,
+            args: Vec::new(),
+            worktree: None,
+            archived_at: None,
         }
     }
 }
@@ -189,6 +207,13 @@ fn agent(row: &SqliteRow) -> Result<Agent, RegistryError> {
     let started: Option<i64> = row.try_get("pid_started")?;
     let receipt: Option<String> = row.try_get("receipt")?;
     let ended: Option<String> = row.try_get("ended_at")?;
+    let archived: Option<String> = row.try_get("archived_at")?;
+    // Rows of before there was such a column.
+    let turned: String = match row.try_get("state_at")? {
+        Some(at) => at,
+        None => row.try_get("sign_at")?,
+    };
+    let args: String = row.try_get("args")?;
     Ok(Agent {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
@@ -213,6 +238,13 @@ fn agent(row: &SqliteRow) -> Result<Agent, RegistryError> {
         created_at: time("agents.created_at", row.try_get("created_at")?)?,
         sign_at: time("agents.sign_at", row.try_get("sign_at")?)?,
         ended_at: ended.map(|t| time("agents.ended_at", &t)).transpose()?,
+        state_at: time("agents.state_at", &turned)?,
+        state_by: row.try_get("state_by")?,
+        version: row.try_get("version")?,
+        args: serde_json::from_str(&args)
+            .map_err(|_| RegistryError::Unreadable { what: "agents.args", value: args })?,
+        worktree: row.try_get::<Option<String>, _>("worktree")?.map(PathBuf::from),
+        archived_at: archived.map(|t| time("agents.archived_at", &t)).transpose()?,
     })
 }
 
@@ -221,8 +253,9 @@ impl Registry {
     pub async fn add(&self, agent: &Agent) -> Result<(), RegistryError> {
         let done = sqlx::query(
             "INSERT INTO agents (id, name, folder, project, host_agent, prompt, query, permission, way, briefing_hash,
-                session, terminal, handle, state, needs, receipt, created_at, sign_at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                session, terminal, handle, state, needs, receipt, created_at, sign_at, state_at, version,
+                args, worktree)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(&agent.id)
         .bind(&agent.name)
@@ -242,6 +275,10 @@ impl Registry {
         .bind(agent.receipt.map(Receipt::name))
         .bind(stamp(agent.created_at))
         .bind(stamp(agent.sign_at))
+        .bind(stamp(agent.state_at))
+        .bind(&agent.version)
+        .bind(serde_json::Value::from(agent.args.clone()).to_string())
+        .bind(agent.worktree.as_deref().map(Path::to_string_lossy))
         .execute(&mut *self.lock().await)
         .await;
         match done {
@@ -323,20 +360,37 @@ impl Registry {
         Ok(())
     }
 
-    /// Notes what an agent is doing. A state that is not live ends it.
+    /// Notes what an agent is doing, and the evidence for it. A live state is a sign of life; ended and lost end
+    /// the agent.
     pub async fn set_state(
         &self,
         id: &str,
         state: State,
         needs: Option<&str>,
+        by: &str,
         now: DateTime<Utc>,
     ) -> Result<(), RegistryError> {
         let ended = matches!(state, State::Ended | State::Lost).then(|| stamp(now));
-        sqlx::query("UPDATE agents SET state = ?, needs = ?, sign_at = ?, ended_at = ? WHERE id = ?")
-            .bind(state.name())
-            .bind(needs)
-            .bind(stamp(now))
-            .bind(ended)
+        sqlx::query(
+            "UPDATE agents SET state = ?1, needs = ?2, state_by = ?3, state_at = ?4, ended_at = ?5,
+                sign_at = CASE WHEN ?6 THEN ?4 ELSE sign_at END WHERE id = ?7",
+        )
+        .bind(state.name())
+        .bind(needs)
+        .bind(by)
+        .bind(stamp(now))
+        .bind(ended)
+        .bind(state.live())
+        .bind(id)
+        .execute(&mut *self.lock().await)
+        .await?;
+        Ok(())
+    }
+
+    /// Puts an agent aside, or (`None`) back among the others.
+    pub async fn set_archived(&self, id: &str, at: Option<DateTime<Utc>>) -> Result<(), RegistryError> {
+        sqlx::query("UPDATE agents SET archived_at = ? WHERE id = ?")
+            .bind(at.map(stamp))
             .bind(id)
             .execute(&mut *self.lock().await)
             .await?;

@@ -60,14 +60,18 @@ impl Registry {
         }
         if let Some((state, needs)) = state {
             let ended = matches!(state, State::Ended | State::Lost).then_some(&at);
-            sqlx::query("UPDATE agents SET state = ?, needs = ?, sign_at = ?, ended_at = ? WHERE id = ?")
-                .bind(state.name())
-                .bind(needs)
-                .bind(&at)
-                .bind(ended)
-                .bind(&event.agent)
-                .execute(&mut *transaction)
-                .await?;
+            sqlx::query(
+                "UPDATE agents SET state = ?1, needs = ?2, state_by = ?3, state_at = ?4, sign_at = ?4,
+                    ended_at = ?5 WHERE id = ?6",
+            )
+            .bind(state.name())
+            .bind(needs)
+            .bind(format!("hook {}", event.event))
+            .bind(&at)
+            .bind(ended)
+            .bind(&event.agent)
+            .execute(&mut *transaction)
+            .await?;
         }
         transaction.commit().await?;
         Ok(())

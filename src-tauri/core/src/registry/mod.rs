@@ -5,10 +5,13 @@
 
 pub mod agents;
 pub mod change;
+pub mod checkpoints;
 pub mod events;
 pub mod folders;
 pub mod journal;
+pub mod messages;
 mod schema;
+pub mod states;
 #[cfg(test)]
 mod tests;
 

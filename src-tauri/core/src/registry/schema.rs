@@ -8,7 +8,8 @@ use sqlx::{Connection, Row};
 use super::RegistryError;
 
 /// Each step takes a database from its index to the next version. Landed steps are never edited.
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[
+    "
     CREATE TABLE agents (
         id TEXT PRIMARY KEY,
         name TEXT NOT NULL,
@@ -65,7 +66,52 @@ const STEPS: &[&str] = &["
         choices TEXT
     ) STRICT;
     CREATE TABLE pauses (source TEXT PRIMARY KEY, until TEXT NOT NULL) STRICT;
-"];
+",
+    "
+    ALTER TABLE agents ADD COLUMN state_at TEXT;
+    ALTER TABLE agents ADD COLUMN state_by TEXT;
+    ALTER TABLE agents ADD COLUMN version TEXT;
+    ALTER TABLE agents ADD COLUMN args TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE agents ADD COLUMN worktree TEXT;
+    ALTER TABLE agents ADD COLUMN archived_at TEXT;
+    CREATE TABLE states (
+        id INTEGER PRIMARY KEY,
+        agent TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
+        at TEXT NOT NULL,
+        state TEXT NOT NULL,
+        needs TEXT,
+        by TEXT
+    ) STRICT;
+    CREATE INDEX states_agent ON states (agent, id);
+    CREATE TRIGGER agents_begin AFTER INSERT ON agents BEGIN
+        INSERT INTO states (agent, at, state, needs, by)
+        VALUES (NEW.id, coalesce(NEW.state_at, NEW.created_at), NEW.state, NEW.needs, NEW.state_by);
+    END;
+    CREATE TRIGGER agents_turn AFTER UPDATE OF state, needs ON agents
+    WHEN NEW.state IS NOT OLD.state OR NEW.needs IS NOT OLD.needs BEGIN
+        INSERT INTO states (agent, at, state, needs, by)
+        VALUES (NEW.id, coalesce(NEW.state_at, NEW.created_at), NEW.state, NEW.needs, NEW.state_by);
+    END;
+    CREATE TABLE messages (
+        id INTEGER PRIMARY KEY,
+        agent TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
+        at TEXT NOT NULL,
+        text TEXT NOT NULL,
+        state TEXT NOT NULL,
+        settled_at TEXT,
+        note TEXT
+    ) STRICT;
+    CREATE INDEX messages_agent ON messages (agent, id);
+    CREATE TABLE checkpoints (
+        id TEXT PRIMARY KEY,
+        agent TEXT NOT NULL,
+        at TEXT NOT NULL,
+        message TEXT,
+        data TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX checkpoints_agent ON checkpoints (agent, at);
+",
+];
 
 /// Newest version we know.
 pub(super) fn known() -> i64 {

@@ -5,8 +5,10 @@ use sqlx::{ConnectOptions, Row};
 
 use super::agents::{Agent, State};
 use super::change::Change;
+use super::checkpoints::Stored;
 use super::events::Event;
 use super::folders::{Choices, Consents};
+use super::messages::Fate;
 use super::{Registry, RegistryError};
 use crate::host::process::Identity;
 use crate::spawn::passed::{Permission, Receipt, Way};
@@ -41,13 +43,14 @@ async fn an_agent_reads_back_as_it_was_written() {
     registry.set_terminal("a1b2c3", "tmux", "%1").await.unwrap();
     registry.set_briefing("a1b2c3", "abc", Way::Files).await.unwrap();
     registry.set_receipt("a1b2c3", Receipt::Confirmed).await.unwrap();
-    registry.set_state("a1b2c3", State::NeedsYou, Some("permission: Bash"), noon()).await.unwrap();
+    registry.set_state("a1b2c3", State::NeedsYou, Some("permission: Bash"), "test", noon()).await.unwrap();
     wanted.process = Some(process);
     wanted.tty = Some("/dev/ttys001".into());
     (wanted.terminal, wanted.handle) = (Some("tmux".into()), Some("%1".into()));
     (wanted.briefing_hash, wanted.way) = (Some("abc".into()), Way::Files);
     wanted.receipt = Some(Receipt::Confirmed);
     (wanted.state, wanted.needs) = (State::NeedsYou, Some("permission: Bash".into()));
+    wanted.state_by = Some("test".into());
     assert_eq!(registry.agents().await.unwrap(), [wanted]);
 }
 
@@ -56,7 +59,7 @@ async fn a_name_is_free_again_when_its_agent_has_ended() {
     let (_dir, registry) = registry().await;
     registry.add(&agent("first", "api")).await.unwrap();
     assert!(matches!(registry.add(&agent("second", "api")).await, Err(RegistryError::NameTaken(_))));
-    registry.set_state("first", State::Ended, None, noon()).await.unwrap();
+    registry.set_state("first", State::Ended, None, "test", noon()).await.unwrap();
     registry.add(&agent("second", "api")).await.unwrap();
     assert_eq!(registry.find("api").await.unwrap().unwrap().id, "second");
     assert_eq!(registry.find("firs").await.unwrap().unwrap().id, "first");
@@ -162,7 +165,70 @@ async fn a_locked_database_is_not_told_as_a_full_disk() {
     let other = Registry::open(&path).await.unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut *other.lock().await).await.unwrap();
     let ours = Registry::open_as_is(&path, std::time::Duration::from_millis(20)).await.unwrap();
-    let refused = ours.set_state("a", State::Idle, None, noon()).await.unwrap_err();
+    let refused = ours.set_state("a", State::Idle, None, "test", noon()).await.unwrap_err();
     let error = crate::Error::from(refused);
     assert!(error.next.contains("another process"), "{error:?}");
+}
+
+#[tokio::test]
+async fn every_turn_of_an_agent_is_kept_with_its_evidence_whoever_writes_it() {
+    let (_dir, registry) = registry().await;
+    registry.add(&agent("a", "api")).await.unwrap();
+    let later = noon() + TimeDelta::minutes(5);
+    let asked = Event {
+        agent: "a".into(),
+        at: later,
+        event: "PermissionRequest".into(),
+        session: None,
+        detail: "{}".into(),
+    };
+    registry.record_event(&asked, Some((State::NeedsYou, Some("permission for Bash"))), None).await.unwrap();
+    registry.record_event(&asked, Some((State::NeedsYou, Some("permission for Bash"))), None).await.unwrap();
+    let end = later + TimeDelta::minutes(5);
+    registry.set_state("a", State::Lost, None, "process", end).await.unwrap();
+    let states = registry.states("a").await.unwrap();
+    let told: Vec<_> = states.iter().map(|t| (t.at, t.state, t.by.as_deref())).collect();
+    let hook = Some("hook PermissionRequest");
+    assert_eq!(
+        told,
+        [
+            (noon(), State::Starting, None),
+            (later, State::NeedsYou, hook),
+            (end, State::Lost, Some("process"))
+        ]
+    );
+    // That it was found gone is no sign of its life.
+    let row = registry.agent("a").await.unwrap().unwrap();
+    assert_eq!((row.sign_at, row.state_at, row.ended_at), (later, end, Some(end)));
+}
+
+#[tokio::test]
+async fn a_message_moves_on_only_from_where_it_is() {
+    let (_dir, registry) = registry().await;
+    registry.add(&agent("a", "api")).await.unwrap();
+    let id = registry.queue("a", "and the tests?\n", noon()).await.unwrap();
+    assert!(registry.move_message(id, Fate::Queued, Fate::Sent, None, noon()).await.unwrap());
+    assert!(!registry.move_message(id, Fate::Queued, Fate::Sent, None, noon()).await.unwrap());
+    assert!(registry.move_message(id, Fate::Sent, Fate::Unknown, Some("window gone"), noon()).await.unwrap());
+    let messages = registry.messages(Some("a")).await.unwrap();
+    assert_eq!(messages, [registry.message(id).await.unwrap().unwrap()]);
+    assert_eq!((messages[0].fate, messages[0].text.as_str()), (Fate::Unknown, "and the tests?\n"));
+    assert_eq!(registry.messages(Some("b")).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn checkpoints_outlive_nothing_but_are_kept_until_dropped() {
+    let (_dir, registry) = registry().await;
+    registry.add(&agent("a", "api")).await.unwrap();
+    let kept = Stored {
+        id: "c1".into(),
+        agent: "a".into(),
+        at: noon(),
+        message: Some("before the rewrite".into()),
+        data: "{}".into(),
+    };
+    registry.keep_checkpoint(&kept).await.unwrap();
+    assert_eq!(registry.checkpoints(None).await.unwrap(), [kept]);
+    assert!(registry.drop_checkpoint("c1").await.unwrap());
+    assert!(!registry.drop_checkpoint("c1").await.unwrap());
 }

@@ -1,8 +1,8 @@
 //! What the user is asked before anything is written: trust of a folder, running without questions.
 
+use crate::Context;
 use std::collections::BTreeSet;
 
-use super::context::Context;
 use super::passed::{Agreed, Permission, Topic};
 use super::request::{Consent, Face};
 use super::rooms::Ground;

@@ -6,7 +6,6 @@
 pub mod briefing;
 mod choices;
 mod consent;
-mod context;
 pub mod deliver;
 pub mod gather;
 pub mod launch;
@@ -16,7 +15,6 @@ pub mod ready;
 pub mod request;
 mod rooms;
 mod steps;
-pub mod sweep;
 pub mod topic;
 pub mod trust;
 pub mod undo;
@@ -37,9 +35,8 @@ use crate::registry::RegistryError;
 use crate::registry::agents::Agent;
 use crate::registry::folders::Choices;
 use crate::source::{self, Question};
-use crate::{Error, Kind};
+use crate::{Context, Error, Kind};
 
-pub use self::context::Context;
 pub use self::undo::{Target, UndoneItem, undo};
 
 /// The first three rooms' results, with what the later ones need besides.
@@ -283,6 +280,8 @@ async fn register(
             permission: warm.settled.permission,
             way: warm.settled.way.unwrap_or(Way::Session),
             briefing_hash: Some(warm.briefing.hash.clone()),
+            version: ground.program.version.map(|version| version.to_string()),
+            args: context.config.agent.args.clone(),
             ..Agent::starting(&id, &topic.name, &topic.folder, ground.agent.kind, now)
         };
         match context.registry.add(&agent).await {

@@ -6,16 +6,15 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::context::Context;
 use super::passed::{self, Agreed, Ready, Receipt, Topic, Way};
 use super::program::{self, Program};
 use super::request::Step;
 use super::steps::Steps;
 use super::{Warm, briefing, cancelled, deliver, launch, ready, trust};
-use crate::Error;
 use crate::agent::{HookCall, HostAgent};
 use crate::host::files;
 use crate::host::terminal::Terminal;
+use crate::{Context, Error};
 
 /// What is known of the host agent on this machine.
 pub(super) struct Ground {

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::{Context, deliver, launch, trust};
-use crate::Error;
+use super::{deliver, launch, trust};
 use crate::host::Host;
 use crate::host::process::Identity;
 use crate::registry::agents::{Agent, State};
 use crate::registry::change::Change;
 use crate::registry::journal::Entry;
+use crate::{Context, Error};
 
 /// Whose changes are to be taken back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub async fn undo(context: &Context, target: &Target, end_live: bool) -> Result<
     for agent in &agents {
         items.extend(take_back(context, &agent.id, &agent.name).await?);
         if agent.ended_at.is_none() {
-            context.registry.set_state(&agent.id, State::Ended, None, context.host.now()).await?;
+            context.registry.set_state(&agent.id, State::Ended, None, "undo", context.host.now()).await?;
         }
     }
     Ok(items)
@@ -154,7 +154,7 @@ pub(super) async fn after_failure(context: &Context, id: &str, error: Error) -> 
             _ => error.after("everything done before was taken back"),
         };
     }
-    let _ = context.registry.set_state(id, State::Ended, None, context.host.now()).await;
+    let _ = context.registry.set_state(id, State::Ended, None, "undo", context.host.now()).await;
     let left: Vec<String> = left.iter().map(|item| format!("{} ({})", item.what, item.outcome)).collect();
     error.after(format!("taken back, except: {}", left.join("; ")))
 }

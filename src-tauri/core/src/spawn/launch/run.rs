@@ -19,7 +19,8 @@ pub async fn run(host: &Host, registry: &Registry, id: &str) -> crate::Error {
     };
     // A second window that finds nothing to start must not end the agent of the first.
     if !matches!(error, LaunchError::Nothing(_)) {
-        let noted = registry.set_state(id, State::Ended, Some(&error.to_string()), host.now()).await;
+        let noted =
+            registry.set_state(id, State::Ended, Some(&error.to_string()), "launch", host.now()).await;
         if let Err(e) = noted {
             tracing::warn!("the failed start of {id} could not be noted: {e}");
         }

@@ -40,7 +40,7 @@ pub async fn undo(host: &Host, registry: &Registry, entry: &Entry) -> Result<Opt
         Err(e) => return Err(e.into()),
     };
     if agent.is_some_and(|a| a.state.live()) {
-        registry.set_state(&entry.agent, State::Ended, None, host.now()).await?;
+        registry.set_state(&entry.agent, State::Ended, None, "undo", host.now()).await?;
     }
     registry.change_undone(entry.id).await?;
     Ok(Some(taken))

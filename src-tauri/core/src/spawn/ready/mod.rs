@@ -137,7 +137,9 @@ pub async fn wait(
             }
             Action::Ended => {
                 let last = watch.last_lines().await;
-                registry.set_state(&launched.agent, State::Ended, Some("ended at start"), host.now()).await?;
+                registry
+                    .set_state(&launched.agent, State::Ended, Some("ended at start"), "process", host.now())
+                    .await?;
                 if prompt.is_some() {
                     registry.set_receipt(&launched.agent, Receipt::Unknown).await?;
                 }
@@ -161,9 +163,11 @@ async fn write_down(
     let id = launched.agent.as_str();
     registry.set_receipt(id, ready.receipt).await?;
     match &ready.needs {
-        Some(needs) => registry.set_state(id, State::NeedsYou, Some(needs), host.now()).await,
+        Some(needs) => {
+            registry.set_state(id, State::NeedsYou, Some(needs), &ready.evidence, host.now()).await
+        }
         // Where hooks report, they have said better already what the agent does.
         None if hooked || ready.receipt != Receipt::Confirmed => Ok(()),
-        None => registry.set_state(id, State::Working, None, host.now()).await,
+        None => registry.set_state(id, State::Working, None, &ready.evidence, host.now()).await,
     }
 }

@@ -1,13 +1,13 @@
-//! What every verb works with, opened once per call.
+//! What every verb works with, opened once per call: the machine, the configuration, the registry.
 
 use std::sync::Arc;
 
-use super::sweep;
 use crate::Error;
 use crate::agent::{self, HostAgent};
 use crate::config::Config;
 use crate::host::Host;
 use crate::host::secrets::SecretStore;
+use crate::life::sweep;
 use crate::registry::Registry;
 use crate::source::worker::Pauses;
 use crate::source::{self, Limited};

@@ -4,11 +4,11 @@
 
 use chrono::TimeDelta;
 
-use super::deliver;
 use crate::hook;
 use crate::host::Host;
 use crate::registry::Registry;
 use crate::registry::agents::{Agent, State};
+use crate::spawn::deliver;
 use crate::spawn::passed::Receipt;
 
 /// How long a start may take before it counts as lost when no process was ever recorded.
@@ -32,7 +32,7 @@ async fn try_sweep(host: &Host, registry: &Registry) -> Result<(), crate::Error>
         };
         if gone {
             // A session that ended in order has said so by its last hook; this one has not.
-            registry.set_state(&agent.id, State::Lost, None, now).await?;
+            registry.set_state(&agent.id, State::Lost, None, "process", now).await?;
         }
     }
     confirm_late(registry).await?;

@@ -1,0 +1,9 @@
+//! An agent's life after its start: what it is doing, what it is told, how it is put to rest and brought back, and
+//! what remains to be cleaned up.
+//!
+//! Every verb here works on registry rows and on what the machine shows. There is no daemon: whichever `pao` command
+//! or app comes by brings the registry up to date ([`sweep`]). Nothing here ends, types into or removes anything
+//! unless the user asked for it.
+
+pub mod freshness;
+pub mod sweep;

@@ -1,0 +1,131 @@
+//! What is to be told to agents: one row per text, from the moment it is accepted until its fate is known.
+//!
+//! A text is sent at most once. What is known about it afterwards is written down; what cannot be known stays
+//! unknown and is never sent again by itself.
+
+use chrono::{DateTime, Utc};
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use super::{Registry, RegistryError, stamp, time};
+
+/// How far a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fate {
+    /// Waits until the agent can take it. Nothing was typed.
+    Queued,
+    /// Being typed, or typed without proof of arrival so far.
+    Sent,
+    /// Its effect was seen.
+    Confirmed,
+    /// Typed, and it cannot be known whether it arrived.
+    Unknown,
+    /// Given up before anything was typed.
+    Withdrawn,
+}
+
+impl Fate {
+    /// Name in rows and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fate::Queued => "queued",
+            Fate::Sent => "sent",
+            Fate::Confirmed => "confirmed",
+            Fate::Unknown => "unknown",
+            Fate::Withdrawn => "withdrawn",
+        }
+    }
+
+    /// The fate of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        use Fate::{Confirmed, Queued, Sent, Unknown, Withdrawn};
+        [Queued, Sent, Confirmed, Unknown, Withdrawn].into_iter().find(|f| f.name() == name)
+    }
+}
+
+/// One text for an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Row id; later texts have larger ones.
+    pub id: i64,
+    /// Registry id of the agent.
+    pub agent: String,
+    /// When it was accepted.
+    pub at: DateTime<Utc>,
+    /// The text as the user wrote it.
+    pub text: String,
+    /// How far it is.
+    pub fate: Fate,
+    /// When its fate was last decided.
+    pub settled_at: Option<DateTime<Utc>>,
+    /// Why, a short phrase.
+    pub note: Option<String>,
+}
+
+fn message(row: &SqliteRow) -> Result<Message, RegistryError> {
+    let fate: String = row.try_get("state")?;
+    let settled: Option<String> = row.try_get("settled_at")?;
+    Ok(Message {
+        id: row.try_get("id")?,
+        agent: row.try_get("agent")?,
+        at: time("messages.at", row.try_get("at")?)?,
+        text: row.try_get("text")?,
+        fate: Fate::from_name(&fate)
+            .ok_or(RegistryError::Unreadable { what: "messages.state", value: fate })?,
+        settled_at: settled.map(|t| time("messages.settled_at", &t)).transpose()?,
+        note: row.try_get("note")?,
+    })
+}
+
+impl Registry {
+    /// Accepts a text for an agent; it is queued. Its row id.
+    pub async fn queue(&self, agent: &str, text: &str, now: DateTime<Utc>) -> Result<i64, RegistryError> {
+        let done = sqlx::query("INSERT INTO messages (agent, at, text, state) VALUES (?, ?, ?, 'queued')")
+            .bind(agent)
+            .bind(stamp(now))
+            .bind(text)
+            .execute(&mut *self.lock().await)
+            .await?;
+        Ok(done.last_insert_rowid())
+    }
+
+    /// Moves a text from one fate to another; false where it was no longer at the first, because another process
+    /// was faster.
+    pub async fn move_message(
+        &self,
+        id: i64,
+        from: Fate,
+        to: Fate,
+        note: Option<&str>,
+        now: DateTime<Utc>,
+    ) -> Result<bool, RegistryError> {
+        let done =
+            sqlx::query("UPDATE messages SET state = ?, settled_at = ?, note = ? WHERE id = ? AND state = ?")
+                .bind(to.name())
+                .bind(stamp(now))
+                .bind(note)
+                .bind(id)
+                .bind(from.name())
+                .execute(&mut *self.lock().await)
+                .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// The text of that row id.
+    pub async fn message(&self, id: i64) -> Result<Option<Message>, RegistryError> {
+        let row = sqlx::query("SELECT * FROM messages WHERE id = ?")
+            .bind(id)
+            .fetch_optional(&mut *self.lock().await)
+            .await?;
+        row.as_ref().map(message).transpose()
+    }
+
+    /// Texts for one agent, or for all, oldest first.
+    pub async fn messages(&self, agent: Option<&str>) -> Result<Vec<Message>, RegistryError> {
+        let rows = sqlx::query("SELECT * FROM messages WHERE ?1 IS NULL OR agent = ?1 ORDER BY id")
+            .bind(agent)
+            .fetch_all(&mut *self.lock().await)
+            .await?;
+        rows.iter().map(message).collect()
+    }
+}
