@@ -39,10 +39,44 @@ pub struct Message {
     pub at: Option<DateTime<Utc>>,
     /// Who said it. What a parent agent asks its subagent is said by an agent.
     pub speaker: Speaker,
-    /// What was said, without what programs put around it; never empty.
+    /// What was said, without what programs put around it. Tools used and their errors stand in it as lines of their
+    /// own, unless the reader keeps them apart ([`Reader::apart`]); never empty otherwise.
     pub text: String,
     /// Said by or to a subagent.
     pub sidechain: bool,
+    /// Tools used, where they are kept apart.
+    pub did: Vec<ToolUse>,
+    /// What tools complained about, where it is kept apart.
+    pub errors: Vec<String>,
+}
+
+/// One use of a tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolUse {
+    /// Name of the tool.
+    pub tool: String,
+    /// The file it was given, where it was given one.
+    pub file: Option<String>,
+    /// What it did to the list of things to do, where it did anything.
+    pub todo: Option<TodoChange>,
+}
+
+/// A change of an agent's list of things to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TodoChange {
+    /// The whole list, each with its state as the agent names it.
+    All(Vec<(String, String)>),
+    /// One more item.
+    Add(String),
+    /// Another state, or another wording, of the item with that number.
+    Set {
+        /// Number, as the agent counts them.
+        id: String,
+        /// New state, where there is one.
+        status: Option<String>,
+        /// New wording, where there is one.
+        subject: Option<String>,
+    },
 }
 
 /// What a line holds.
@@ -76,6 +110,7 @@ pub struct Reader<R> {
     line: Vec<u8>,
     offset: u64,
     skipped: Skipped,
+    apart: bool,
 }
 
 impl<R: Read> Reader<R> {
@@ -86,7 +121,15 @@ impl<R: Read> Reader<R> {
             line: Vec::new(),
             offset,
             skipped: Skipped::default(),
+            apart: false,
         }
+    }
+
+    /// Keeps what was done apart from what was said, and yields messages in which something was only done.
+    #[must_use]
+    pub fn apart(mut self) -> Self {
+        self.apart = true;
+        self
     }
 
     /// Byte position from which reading has to go on: behind the last whole line.
@@ -111,7 +154,7 @@ impl<R: Read> Reader<R> {
                 Line::Whole(length) => {
                     let first = self.offset == 0;
                     self.offset += length;
-                    match decode(trimmed(&self.line, first)) {
+                    match decode(trimmed(&self.line, first), self.apart) {
                         Decoded::Entry(entry) => return Ok(Some(entry)),
                         Decoded::Nothing => {}
                         Decoded::Silent => self.skipped.silent += 1,
@@ -120,7 +163,7 @@ impl<R: Read> Reader<R> {
                 }
                 Line::Torn(length) => {
                     // A whole object without its line end is complete; anything else is still being written.
-                    let decoded = decode(trimmed(&self.line, self.offset == 0));
+                    let decoded = decode(trimmed(&self.line, self.offset == 0), self.apart);
                     match decoded {
                         Decoded::Entry(entry) => {
                             self.offset += length;
@@ -209,7 +252,7 @@ fn trimmed(line: &[u8], first: bool) -> &[u8] {
     &line[start..end]
 }
 
-fn decode(line: &[u8]) -> Decoded {
+fn decode(line: &[u8], apart: bool) -> Decoded {
     if line.is_empty() {
         return Decoded::Nothing;
     }
@@ -227,7 +270,9 @@ fn decode(line: &[u8]) -> Decoded {
         Err(_) => return kind_only(line),
     };
     match record.kind.as_str() {
-        "user" | "assistant" => record.said().map_or(Decoded::Silent, |m| Decoded::Entry(Entry::Message(m))),
+        "user" | "assistant" => {
+            record.said(apart).map_or(Decoded::Silent, |m| Decoded::Entry(Entry::Message(m)))
+        }
         "custom-title" | "ai-title" | "summary" => record.title().map_or(Decoded::Silent, Decoded::Entry),
         _ => Decoded::Silent,
     }
@@ -321,15 +366,32 @@ struct Input<'a> {
     url: Loose<'a>,
     #[serde(borrow, default)]
     skill: Loose<'a>,
+    #[serde(borrow, default)]
+    todos: Todos<'a>,
+    #[serde(borrow, default)]
+    subject: Loose<'a>,
+    #[serde(borrow, default, rename = "taskId")]
+    task_id: Loose<'a>,
+    #[serde(borrow, default)]
+    status: Loose<'a>,
+}
+
+#[derive(Deserialize)]
+struct Todo<'a> {
+    #[serde(borrow, default)]
+    content: Loose<'a>,
+    #[serde(borrow, default)]
+    status: Loose<'a>,
 }
 
 impl Record<'_> {
-    fn said(self) -> Option<Message> {
+    fn said(self, apart: bool) -> Option<Message> {
         if self.is_meta.0 || self.is_compact_summary.0 || self.is_api_error_message.0 {
             return None;
         }
         let by_user = self.kind.as_str() == "user";
         let (mut text, mut human) = (String::new(), false);
+        let (mut did, mut errors) = (Vec::new(), Vec::new());
         match &self.message.as_ref()?.content {
             Content::Nothing => {}
             Content::Text(said) => human |= append(&mut text, &spoken(said)),
@@ -337,9 +399,11 @@ impl Record<'_> {
                 for block in blocks {
                     match block.kind.as_str() {
                         "text" => human |= append(&mut text, &spoken(block.text.as_str())),
+                        "tool_use" if apart => did.push(block.tool_use()),
                         "tool_use" => {
                             append(&mut text, &block.tool());
                         }
+                        "tool_result" if block.is_error.0 && apart => errors.push(block.error()),
                         "tool_result" if block.is_error.0 => {
                             append(&mut text, &block.error());
                         }
@@ -348,7 +412,8 @@ impl Record<'_> {
                 }
             }
         }
-        if text.is_empty() {
+        errors.retain(|error| !error.is_empty());
+        if text.is_empty() && did.is_empty() && errors.is_empty() {
             return None;
         }
         let sidechain = self.is_sidechain.0;
@@ -361,6 +426,8 @@ impl Record<'_> {
             speaker: if by_user && human && !sidechain { Speaker::User } else { Speaker::Agent },
             text,
             sidechain,
+            did,
+            errors,
         })
     }
 
@@ -402,6 +469,29 @@ impl Block<'_> {
             line.push_str(cut(what, LONGEST_TOOL));
         }
         line
+    }
+
+    fn tool_use(&self) -> ToolUse {
+        let tool = self.name.as_str().to_owned();
+        let Some(input) = &self.input else { return ToolUse { tool, ..ToolUse::default() } };
+        let own = |value: &Loose<'_>| {
+            let value = value.as_str();
+            (!value.is_empty()).then(|| cut(value, LONGEST_TEXT).to_owned())
+        };
+        let todo = match tool.as_str() {
+            "TodoWrite" => {
+                let item = |todo: &Todo<'_>| Some((own(&todo.content)?, todo.status.as_str().to_owned()));
+                Some(TodoChange::All(input.todos.0.iter().filter_map(item).collect()))
+            }
+            "TaskCreate" => own(&input.subject).map(TodoChange::Add),
+            "TaskUpdate" => own(&input.task_id).map(|id| TodoChange::Set {
+                id,
+                status: own(&input.status),
+                subject: own(&input.subject),
+            }),
+            _ => None,
+        };
+        ToolUse { tool, file: own(&input.file_path).or_else(|| own(&input.notebook_path)), todo }
     }
 
     /// The first lines of what a tool complained about: they name the fault that the next turns mend.
@@ -463,6 +553,10 @@ impl Loose<'_> {
 /// True where the value is `true`; any other value counts as false.
 #[derive(Default)]
 struct Flag(bool);
+
+/// A list of things to do; any other value counts as an empty one.
+#[derive(Default)]
+struct Todos<'a>(Vec<Todo<'a>>);
 
 /// What a message holds: a string, blocks, or something we do not read.
 #[derive(Default)]
@@ -570,6 +664,30 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
                 Ok(Content::Blocks(blocks))
             }
             others_are!(Content::Nothing);
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Todos<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Todos<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("anything")
+            }
+            fn visit_str<E: de::Error>(self, _: &str) -> Result<Self::Value, E> {
+                Ok(Todos::default())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut todos = Vec::new();
+                while let Some(todo) = seq.next_element()? {
+                    todos.push(todo);
+                }
+                Ok(Todos(todos))
+            }
+            others_are!(Todos::default());
         }
         deserializer.deserialize_any(Any)
     }

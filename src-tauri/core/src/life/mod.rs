@@ -5,5 +5,6 @@
 //! or app comes by brings the registry up to date ([`sweep`]). Nothing here ends, types into or removes anything
 //! unless the user asked for it.
 
+pub mod extract;
 pub mod freshness;
 pub mod sweep;
