@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
+use super::claims::{self, Claim};
 use super::{Registry, RegistryError, stamp, time};
 use crate::host::process::Identity;
 use crate::spawn::passed::{Permission, Receipt, Way};
@@ -112,6 +113,8 @@ pub struct Agent {
     pub worktree: Option<PathBuf>,
     /// When it was cleaned up: kept for looking back, listed only on request.
     pub archived_at: Option<DateTime<Utc>>,
+    /// Who is pausing it or bringing it back right now.
+    pub claim: Option<Claim>,
 }
 
 impl Agent {
@@ -145,6 +148,7 @@ impl Agent {
             args: Vec::new(),
             worktree: None,
             archived_at: None,
+            claim: None,
         }
     }
 }
@@ -245,6 +249,7 @@ fn agent(row: &SqliteRow) -> Result<Agent, RegistryError> {
             .map_err(|_| RegistryError::Unreadable { what: "agents.args", value: args })?,
         worktree: row.try_get::<Option<String>, _>("worktree")?.map(PathBuf::from),
         archived_at: archived.map(|t| time("agents.archived_at", &t)).transpose()?,
+        claim: claims::claim(row)?,
     })
 }
 
@@ -361,7 +366,7 @@ impl Registry {
     }
 
     /// Notes what an agent is doing, and the evidence for it. A live state is a sign of life; ended and lost end
-    /// the agent.
+    /// the agent, or leave it paused where it was being paused (see [`Claim::ends_as`]).
     pub async fn set_state(
         &self,
         id: &str,
@@ -370,21 +375,7 @@ impl Registry {
         by: &str,
         now: DateTime<Utc>,
     ) -> Result<(), RegistryError> {
-        let ended = matches!(state, State::Ended | State::Lost).then(|| stamp(now));
-        sqlx::query(
-            "UPDATE agents SET state = ?1, needs = ?2, state_by = ?3, state_at = ?4, ended_at = ?5,
-                sign_at = CASE WHEN ?6 THEN ?4 ELSE sign_at END WHERE id = ?7",
-        )
-        .bind(state.name())
-        .bind(needs)
-        .bind(by)
-        .bind(stamp(now))
-        .bind(ended)
-        .bind(state.live())
-        .bind(id)
-        .execute(&mut *self.lock().await)
-        .await?;
-        Ok(())
+        claims::turn(&mut *self.lock().await, id, state, needs, by, now, state.live()).await
     }
 
     /// Puts an agent aside, or (`None`) back among the others.

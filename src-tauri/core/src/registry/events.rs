@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sqlx::{Connection, Row};
 
 use super::agents::State;
-use super::{Registry, RegistryError, stamp, time};
+use super::{Registry, RegistryError, claims, stamp, time};
 
 /// One event of an agent's session.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,20 +58,11 @@ impl Registry {
                 .execute(&mut *transaction)
                 .await?;
         }
-        if let Some((state, needs)) = state {
-            let ended = matches!(state, State::Ended | State::Lost).then_some(&at);
-            sqlx::query(
-                "UPDATE agents SET state = ?1, needs = ?2, state_by = ?3, state_at = ?4, sign_at = ?4,
-                    ended_at = ?5 WHERE id = ?6",
-            )
-            .bind(state.name())
-            .bind(needs)
-            .bind(format!("hook {}", event.event))
-            .bind(&at)
-            .bind(ended)
-            .bind(&event.agent)
-            .execute(&mut *transaction)
-            .await?;
+        if let Some((state, needs)) = state
+            && !claims::is_over(&mut transaction, &event.agent, event.at).await?
+        {
+            let by = format!("hook {}", event.event);
+            claims::turn(&mut transaction, &event.agent, state, needs, &by, event.at, true).await?;
         }
         transaction.commit().await?;
         Ok(())

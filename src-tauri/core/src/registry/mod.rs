@@ -6,6 +6,7 @@
 pub mod agents;
 pub mod change;
 pub mod checkpoints;
+pub mod claims;
 pub mod events;
 pub mod folders;
 pub mod journal;

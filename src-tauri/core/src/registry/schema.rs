@@ -111,6 +111,11 @@ const STEPS: &[&str] = &[
     ) STRICT;
     CREATE INDEX checkpoints_agent ON checkpoints (agent, at);
 ",
+    "
+    ALTER TABLE agents ADD COLUMN claim TEXT;
+    ALTER TABLE agents ADD COLUMN claim_at TEXT;
+    ALTER TABLE agents ADD COLUMN ends_as TEXT;
+",
 ];
 
 /// Newest version we know.
