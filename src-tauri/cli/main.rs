@@ -68,7 +68,10 @@ fn become_agent(args: &[OsString]) -> Result<u8, Error> {
     };
     let host = Host::current()?;
     Err(single()?.block_on(async {
-        match Registry::open(&host.registry_file()).await {
+        let file = host.registry_file();
+        // Whoever has something to become was written into a registry before; none is made for a slip of the finger.
+        let opened = if file.exists() { Registry::open(&file).await } else { Registry::in_memory().await };
+        match opened {
             Ok(registry) => launch::run(&host, &registry, &id.to_string_lossy()).await,
             Err(error) => error.into(),
         }

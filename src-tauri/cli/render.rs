@@ -8,6 +8,8 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use chrono::{DateTime, Utc};
 use pao_core::Context;
+use pao_core::registry::Registry;
+pub use pao_core::words::counted as count;
 use pao_core::{Error, wire};
 use serde::Serialize;
 
@@ -63,6 +65,14 @@ impl Screen {
                 WARNING,
                 &format!("answered without the registry: {}; {}", error.message, error.next),
             ));
+        }
+        self.unreadable(&context.registry);
+    }
+
+    /// Names rows of the registry that were left out because they do not read.
+    pub fn unreadable(self, registry: &Registry) {
+        for row in registry.unreadable() {
+            self.aside(&paint(WARNING, &clean(&format!("left out: {}; {}", row.what, row.next()))));
         }
     }
 
@@ -238,11 +248,6 @@ pub fn bytes(number: u64) -> String {
     } else {
         format!("{} {name}", tenths / 10)
     }
-}
-
-/// `1 memory`, `3 memories`.
-pub fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 #[cfg(test)]

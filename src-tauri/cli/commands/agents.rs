@@ -6,13 +6,17 @@ use pao_core::registry::Registry;
 use pao_core::registry::agents::{Agent, State};
 use pao_core::{Error, wire};
 
+use super::waiting;
 use crate::args::Agents;
 use crate::render::{BAD, GOOD, QUIET, STRONG, Screen, Table, WARNING, age, clean, count, paint};
 
 pub async fn run(host: &Host, screen: Screen, what: Agents) -> Result<u8, Error> {
-    let registry = Registry::open(&host.registry_file()).await?;
-    sweep(host, &registry).await;
+    let registry = waiting(host, screen, Registry::open_to_ask(&host.registry_file())).await?;
+    if !registry.is_kept().await {
+        sweep(host, &registry).await;
+    }
     let all = registry.agents().await?;
+    screen.unreadable(&registry);
     registry.close().await;
     let (shown, ended): (Vec<_>, Vec<_>) = all.into_iter().partition(|a| what.all || a.ended_at.is_none());
     if screen.json {

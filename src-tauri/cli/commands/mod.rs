@@ -13,11 +13,33 @@ mod spawn;
 mod undo;
 mod uninstall;
 
+use std::time::Duration;
+
 use pao_core::Error;
 use pao_core::host::Host;
 
 use crate::args::Verb;
 use crate::render::Screen;
+
+/// How long nobody wonders what is going on.
+const UNNOTICED: Duration = Duration::from_secs(1);
+
+/// Opens the registry, and says so where another process keeps it.
+async fn waiting<T, E: Into<Error>>(
+    host: &Host,
+    screen: Screen,
+    opening: impl Future<Output = Result<T, E>>,
+) -> Result<T, Error> {
+    let mut opening = std::pin::pin!(opening);
+    let opened = if let Ok(opened) = tokio::time::timeout(UNNOTICED, &mut opening).await {
+        opened
+    } else {
+        let registry = host.display(&host.registry_file());
+        screen.aside(&format!("waiting for another process to let go of {registry}"));
+        opening.await
+    };
+    opened.map_err(Into::into)
+}
 
 /// Runs a verb; its exit code.
 pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {

@@ -1,6 +1,6 @@
 //! `pao secret`: keeps a password or token. Its value never stands on a command line.
 
-use pao_core::config::Config;
+use pao_core::config::{Config, keys};
 use pao_core::host::Host;
 use pao_core::host::secrets::{Secret as Value, SecretStore};
 use pao_core::{Error, wire};
@@ -15,6 +15,7 @@ pub async fn run(host: &Host, screen: Screen, what: Secret) -> Result<u8, Error>
     let (name, done, gone) = match what {
         Secret::Set { name } => {
             let name = of_source(&name);
+            known(&config, &name)?;
             let value = ask::secret(&format!("value of {} (not shown): ", clean(&name)))?;
             if value.is_empty() {
                 return Err(Error::user("the value is empty", "to remove a secret: pao secret delete NAME"));
@@ -34,6 +35,20 @@ pub async fn run(host: &Host, screen: Screen, what: Secret) -> Result<u8, Error>
         screen.say(&format!("{}: {done} in {}\n", clean(&name), store.place()))?;
     }
     Ok(0)
+}
+
+/// Refuses a secret that nobody would ever ask for.
+fn known(config: &Config, name: &str) -> Result<(), Error> {
+    let names: Vec<&str> = config.secret_names().collect();
+    if names.contains(&name) {
+        return Ok(());
+    }
+    let next = match keys::nearest(name, names.iter().copied()) {
+        Some(near) => format!("did you mean {near}?"),
+        None if names.is_empty() => format!("add the source first: pao sources add … {name}"),
+        None => format!("sources that take one: {}; or add it first: pao sources add", names.join(", ")),
+    };
+    Err(Error::user(format!("there is no source {name} that takes a password or token"), next))
 }
 
 /// A source's secret has the source's name; `source/NAME` says the same.

@@ -69,7 +69,8 @@ fn list(host: &Host, screen: Screen) -> Result<u8, Error> {
 
 /// Tries the sources that are switched on, each within its own deadline, all at once.
 async fn check(host: Host, screen: Screen, only: Option<String>) -> Result<u8, Error> {
-    let context = Context::open(host).await?;
+    let context = Context::open_to_ask(host).await?;
+    screen.without_registry(&context);
     let mut all = configured(&context.config);
     let mut opened = context.sources()?;
     if let Some(only) = &only {

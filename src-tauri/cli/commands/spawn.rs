@@ -9,7 +9,7 @@ use pao_core::spawn::passed::Receipt;
 use pao_core::spawn::request::Spawned;
 use pao_core::{Error, Kind, wire};
 
-use super::brief;
+use super::{brief, waiting};
 use crate::args::Spawn;
 use crate::face::{Agreed, Person};
 use crate::interrupt::Interrupt;
@@ -20,8 +20,9 @@ pub async fn run(host: Host, screen: Screen, what: Spawn) -> Result<u8, Error> {
     let agreed = Agreed { trust: what.yes, skip_permissions: what.yes_skip_permissions };
     let face = Person::new(host.clone(), interrupt.clone(), agreed);
     let face = if screen.json || what.dry_run || what.edit { face } else { face.shown_the_briefing() };
-    let context = Context::open(host).await?;
     if what.dry_run {
+        let context = Context::open_to_ask(host).await?;
+        screen.without_registry(&context);
         let run = spawn::dry_run(&context, &what.request(), &face, &interrupt.cancel).await?;
         if screen.json {
             screen.document(&wire::Brief::from(&run))?;
@@ -32,6 +33,8 @@ pub async fn run(host: Host, screen: Screen, what: Spawn) -> Result<u8, Error> {
         screen.say(&bullets("A spawn would:", run.would.iter().map(String::as_str)))?;
         return Ok(0);
     }
+    let context = waiting(&host.clone(), screen, Context::open(host)).await?;
+    screen.unreadable(&context.registry);
     let spawned = spawn::spawn(&context, &what.request(), &face, &interrupt.cancel).await?;
     let unproven = unproven(&spawned);
     if screen.json {

@@ -5,6 +5,7 @@ use pao_core::host::Host;
 use pao_core::spawn::{self, Target};
 use pao_core::{Error, wire};
 
+use super::waiting;
 use crate::args::Undo;
 use crate::render::{GOOD, Screen, Table, WARNING, clean, paint};
 
@@ -13,8 +14,15 @@ pub async fn run(host: Host, screen: Screen, what: Undo) -> Result<u8, Error> {
         (Some(agent), _) => Target::Agent(agent),
         (None, folder) => Target::Folder(host.cwd.join(folder.unwrap_or_default())),
     };
-    let context = Context::open(host).await?;
-    let items = spawn::undo(&context, &target, what.end).await?;
+    // Where nothing was ever written down there is nothing to take back, and nothing is created to find that out.
+    let context = if host.registry_file().exists() {
+        waiting(&host.clone(), screen, Context::open(host)).await?
+    } else {
+        Context::open_to_ask(host).await?
+    };
+    let undone = spawn::undo(&context, &target, what.end).await;
+    screen.unreadable(&context.registry);
+    let items = undone?;
     if screen.json {
         let items: Vec<_> = items
             .into_iter()

@@ -34,16 +34,16 @@ impl Context {
         Ok(Self { host, config, registry, without_registry: None })
     }
 
-    /// The same for verbs that only ask the stores: where the registry cannot be used, an empty one in memory
-    /// stands in for it. Names in use and stores that want to be left alone are then unknown.
+    /// The same for verbs that only ask: nothing is created, and where the registry is not there or cannot be used, an
+    /// empty one in memory stands in for it. Names in use and stores that want to be left alone are then unknown.
     pub async fn open_to_ask(host: Host) -> Result<Self, Error> {
         let config = Config::load(&host)?;
-        let (registry, without_registry) = match Registry::open(&host.registry_file()).await {
+        let (registry, without_registry) = match Registry::open_to_ask(&host.registry_file()).await {
             Ok(registry) => (registry, None),
             Err(error) => (Registry::in_memory().await?, Some(error.into())),
         };
         let registry = Arc::new(registry);
-        if without_registry.is_none() {
+        if without_registry.is_none() && !registry.is_kept().await {
             sweep::sweep(&host, &registry).await;
         }
         Ok(Self { host, config, registry, without_registry })

@@ -2,6 +2,7 @@
 //!
 //! It changes nothing of the user's: the one thing it writes is a secret of its own, which it deletes again.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -15,9 +16,10 @@ use crate::config::Config;
 use crate::host::login::{self, How};
 use crate::host::process::Run;
 use crate::host::secrets::SecretStore;
-use crate::host::{Host, files, terminal};
+use crate::host::{Host, files, os, terminal};
 use crate::registry::{Registry, RegistryError};
 use crate::source::{SourceError, history};
+use crate::words::counted;
 
 /// How a thing is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +99,7 @@ pub async fn examine(host: &Host) -> Vec<Check> {
         checks.push(program(host, agent, &config).await);
         checks.push(gui(host, &config).await);
         checks.push(trust_file(host, agent));
+        checks.extend(login(host, agent));
     }
     checks.push(open_terminal(host, &config).await);
     checks.push(secrets(host, &config).await);
@@ -140,13 +143,20 @@ async fn registry(host: &Host) -> Check {
     let agents = match Registry::open(&path).await {
         Ok(registry) => {
             let agents = registry.agents().await;
+            let unreadable = registry.unreadable();
             registry.close().await;
-            agents
+            agents.map(|agents| (agents.len(), unreadable))
         }
         Err(error) => Err(error),
     };
     match agents {
-        Ok(agents) => Check::ok(NAME, format!("{shown}, {} agents", agents.len())),
+        Ok((agents, unreadable)) => {
+            let found = format!("{shown}, {}", counted(agents, "agent", "agents"));
+            match unreadable.first() {
+                Some(row) => Check::warning(NAME, format!("{found}; {}", row.what), row.next()),
+                None => Check::ok(NAME, found),
+            }
+        }
         Err(RegistryError::Database(error)) => {
             let cure = if !path.is_file() || crate::registry::is_damaged(&error) {
                 format!("move {shown} out of the way; a new one is made")
@@ -217,29 +227,53 @@ fn trust_file(host: &Host, agent: &HostAgent) -> Check {
         let cure = format!("mend {shown}, or let {} make a new one; pao leaves it alone", agent.display);
         Check::failed(NAME, what, cure)
     };
-    match read_json(&path) {
+    match read_keys(&path) {
         Ok(None) => Check::warning(
             NAME,
             format!("{shown} does not exist"),
             format!("start {} once by hand and log in", agent.display),
         ),
-        Ok(Some(true)) => Check::ok(NAME, shown),
-        Ok(Some(false)) => unusable(format!("{shown} does not hold a JSON object")),
+        Ok(Some(Some(_))) => Check::ok(NAME, shown),
+        Ok(Some(None)) => unusable(format!("{shown} does not hold a JSON object")),
         Err(e) => unusable(format!("{shown} cannot be read: {e}")),
     }
 }
 
-/// Whether a file holds a JSON object; `None` where there is no file.
-fn read_json(path: &Path) -> io::Result<Option<bool>> {
+/// Whether the user is logged in to the host agent, as far as that is seen without reading a secret.
+fn login(host: &Host, agent: &HostAgent) -> Option<Check> {
+    const NAME: &str = "login";
+    let signs = agent.login_signs()?;
+    let top = read_keys(&agent.trust_file(host)).ok().flatten().flatten().unwrap_or_default();
+    Some(match agent.login_sign(host, signs, top.iter().map(String::as_str)) {
+        Some(sign) => Check::ok(NAME, sign),
+        None => Check::warning(
+            NAME,
+            format!("no sign of a login to {}{}", agent.display, os::LOGIN_UNSEEN),
+            format!("start {} once by hand and log in, or set {}", agent.display, signs.variables[0]),
+        ),
+    })
+}
+
+/// Keys at the top of a JSON object, never their values; the inner `None` where the file holds something else, the
+/// outer one where there is no file.
+fn read_keys(path: &Path) -> io::Result<Option<Option<Vec<String>>>> {
     let Some(bytes) = files::read_if_there(path)? else { return Ok(None) };
-    Ok(Some(serde_json::from_slice::<serde_json::Value>(&bytes).is_ok_and(|value| value.is_object())))
+    let read = serde_json::from_slice::<BTreeMap<String, serde::de::IgnoredAny>>(&bytes);
+    Ok(Some(read.ok().map(|object| object.into_keys().collect())))
 }
 
 async fn open_terminal(host: &Host, config: &Config) -> Check {
     const NAME: &str = "terminal";
     let terminal = match terminal::choose(host, &config.spawn.terminal) {
         Ok(terminal) => terminal,
-        Err(error) => return Check::error(NAME, error),
+        Err(error) => {
+            let known = terminal::names_here().any(|name| name == config.spawn.terminal);
+            let mut check = Check::error(NAME, error);
+            if !known {
+                check.cure = "pao config set spawn.terminal auto".into();
+            }
+            return check;
+        }
     };
     if terminal.name() != terminal::tmux::NAME {
         return Check::ok(NAME, terminal.name());
@@ -282,12 +316,21 @@ fn index(host: &Host, config: &Config) -> Check {
         Ok(state) if state.pending > 0 => Check::warning(
             NAME,
             format!(
-                "{} messages; {} of {} transcripts not read to their end",
-                state.messages, state.pending, state.files
+                "{}; {} of {} not read to their end",
+                counted(state.messages, "message", "messages"),
+                state.pending,
+                counted(state.files, "transcript", "transcripts")
             ),
             "pao index",
         ),
-        Ok(state) => Check::ok(NAME, format!("{} messages of {} transcripts", state.messages, state.files)),
+        Ok(state) => Check::ok(
+            NAME,
+            format!(
+                "{} of {}",
+                counted(state.messages, "message", "messages"),
+                counted(state.files, "transcript", "transcripts")
+            ),
+        ),
         Err(error) => Check::error(NAME, error),
     }
 }
@@ -298,7 +341,7 @@ async fn sources(host: &Host, config: &Config) -> Vec<Check> {
         return Vec::new();
     }
     // What keeps the registry or the secrets from opening was already said.
-    let Ok(registry) = Registry::open(&host.registry_file()).await else { return Vec::new() };
+    let Ok(registry) = Registry::open_to_ask(&host.registry_file()).await else { return Vec::new() };
     let context = Context {
         host: host.clone(),
         config: config.clone(),
@@ -330,6 +373,7 @@ fn cure_of(name: &str, error: &SourceError) -> String {
             )
         }
         SourceError::Refused(_) => format!("keep the right password or token: pao secret set {name}"),
+        SourceError::Secret { next, .. } => next.clone(),
         SourceError::Paused(_) => "wait until then".into(),
         SourceError::BadReply(_) | SourceError::Misconfigured(_) => {
             format!("look at its settings: pao config show, keys sources.{name}.…")
@@ -339,7 +383,6 @@ fn cure_of(name: &str, error: &SourceError) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;

@@ -19,6 +19,7 @@ pub mod source;
 pub mod spawn;
 pub mod uninstall;
 pub mod wire;
+pub mod words;
 
 pub use context::Context;
 pub use error::{Error, Kind};

@@ -177,13 +177,19 @@ impl Index {
         Ok(self.inner.load_metas()?.payload)
     }
 
-    /// How far the index reaches, as it was opened.
-    pub fn reach(&self) -> Result<Reach, Error> {
+    /// How far the index reaches, as it was opened. Messages from after `until` (milliseconds since 1970) are counted, yet
+    /// never the newest: a clock that was wrong once must not say so for ever.
+    pub fn reach(&self, until: i64) -> Result<Reach, Error> {
         let searcher = self.reader.searcher();
         let mut reach = Reach { messages: searcher.num_docs(), ..Reach::default() };
         for segment in searcher.segment_readers() {
             if segment.num_docs() > 0 {
-                reach.newest = reach.newest.max(segment.fast_fields().i64("at")?.max_value());
+                let at = segment.fast_fields().i64("at")?;
+                let newest = match at.max_value() {
+                    newest if newest <= until => newest,
+                    _ => at.values.iter().filter(|at| *at <= until).max().unwrap_or(0),
+                };
+                reach.newest = reach.newest.max(newest);
             }
         }
         for entry in fs::read_dir(&self.folder)?.flatten() {

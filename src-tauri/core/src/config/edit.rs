@@ -1,6 +1,7 @@
 //! Changing the configuration: typed, checked as a whole before it is written, comments and order kept.
 
 use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
 
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
@@ -8,7 +9,7 @@ use super::keys::{self, Key, Takes};
 use super::load::{Written, check_text, join, lookup, name_is_usable, suggestion};
 use super::{Config, SourceConfig};
 use crate::Error;
-use crate::host::{Host, files};
+use crate::host::{Host, files, terminal};
 
 /// The configuration file while it is changed. Other editors of ours wait until this one is dropped.
 #[derive(Debug)]
@@ -47,6 +48,7 @@ impl Editor {
             .create(true)
             .truncate(false)
             .write(true)
+            .mode(0o600)
             .open(host.pao_home.join("config.lock"))
             .map_err(refused)?;
         lock.lock().map_err(refused)?;
@@ -64,6 +66,14 @@ impl Editor {
     pub fn set(&mut self, path: &str, word: &str) -> Result<(), Error> {
         let key = self.known(path)?;
         let value = value(&key, path, word)?;
+        // A file may be shared with another system, so reading one allows what this system does not have.
+        if path == "spawn.terminal" && !terminal::names_here().any(|name| name == word) {
+            let here: Vec<_> = terminal::names_here().collect();
+            return Err(Error::user(
+                format!("{path} is {word:?}, which there is only on macOS"),
+                format!("set it to one of {}", here.join(", ")),
+            ));
+        }
         self.put(path, value)
     }
 

@@ -1,6 +1,7 @@
 //! Events that could not be written at once: one small file each, so that hooks never wait for one another and a
 //! crash loses nothing, until a command of ours takes them into the registry.
 
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
@@ -110,7 +111,8 @@ async fn take_in(registry: &Registry, agent: &str, kept: Kept) -> Result<(), Reg
 }
 
 fn lock(spool: &Path) -> Option<Flock<std::fs::File>> {
-    let file = std::fs::File::options().create(true).append(true).open(spool.join("lock")).ok()?;
+    let file =
+        std::fs::File::options().create(true).append(true).mode(0o600).open(spool.join("lock")).ok()?;
     Flock::lock(file, FlockArg::LockExclusiveNonblock).ok()
 }
 

@@ -15,6 +15,33 @@ pub fn private_dir(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// Creates an empty file, 0600, where there is none.
+pub fn private_file(path: &Path) -> io::Result<()> {
+    match File::options().write(true).create_new(true).mode(0o600).open(path) {
+        Err(e) if e.kind() != io::ErrorKind::AlreadyExists => Err(e),
+        _ => Ok(()),
+    }
+}
+
+/// Takes from others what they may do with the files in a folder of ours, which libraries made as they make all files.
+pub fn keep_private(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let (path, meta) = match entry.and_then(|entry| Ok((entry.path(), entry.metadata()?))) {
+            Ok(found) => found,
+            // It was a temporary one.
+            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
+            Err(e) => return Err(e),
+        };
+        if meta.is_file() && meta.mode() & 0o077 != 0 {
+            match fs::set_permissions(&path, Permissions::from_mode(meta.mode() & 0o700)) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Replaces a file of ours, 0600 (or 0700 for a program), in one step.
 pub fn write_private(path: &Path, bytes: &[u8], executable: bool) -> io::Result<()> {
     replace(path, bytes, Permissions::from_mode(if executable { 0o700 } else { 0o600 }))

@@ -174,11 +174,7 @@ pub async fn login_path(host: &Host) -> Login {
     let how = failed.as_ref().map_or_else(|| "asked".to_string(), |why| unanswered(&shell, why));
     let known = Remembered { shell, startup, at: host.now(), path, failed };
     if let Ok(bytes) = serde_json::to_vec(&known) {
-        let written =
-            files::private_dir(&host.pao_home).and_then(|()| files::write_private(&memory, &bytes, false));
-        if let Err(e) = written {
-            tracing::debug!("{} could not be written: {e}", memory.display());
-        }
+        host.remember(&memory, &bytes);
     }
     Login { shell: known.shell, path: known.path, how }
 }

@@ -39,6 +39,9 @@ async fn a_program_that_only_start_up_files_know_is_found_with_its_interpreter()
     for name in [".bashrc", ".zshrc", ".profile", ".bash_profile"] {
         std::fs::write(dir.path().join(name), &noise).unwrap();
     }
+    assert!(find(&host, "pao-test-agent").await.is_some());
+    assert!(!host.pao_home.exists(), "whoever only looks makes no folder of ours");
+    std::fs::create_dir(&host.pao_home).unwrap();
     let found = find(&host, "pao-test-agent").await.unwrap();
     assert_eq!((found.how, &found.path), (How::Login, &bin.join("pao-test-agent")));
     assert!(search(&found.child_path, "pao-test-node").is_some());

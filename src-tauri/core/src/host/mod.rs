@@ -106,6 +106,16 @@ impl Host {
         self.pao_home.join("config.toml")
     }
 
+    /// Keeps in our folder what can be found out again at any time. Only where that folder already is: whoever merely
+    /// looks must not make it.
+    pub fn remember(&self, path: &Path, bytes: &[u8]) {
+        if self.pao_home.is_dir()
+            && let Err(error) = files::write_private(path, bytes, false)
+        {
+            tracing::debug!(%error, "{} could not be written", path.display());
+        }
+    }
+
     /// The registry's database.
     pub fn registry_file(&self) -> PathBuf {
         self.pao_home.join("registry.db")

@@ -37,7 +37,8 @@ async fn try_sweep(host: &Host, registry: &Registry) -> Result<(), crate::Error>
     }
     confirm_late(registry).await?;
     let agents = registry.agents().await?;
-    let is_live = |id: &str| agents.iter().any(|a| a.id == id && is_live(a));
+    // Of an agent whose row does not read nothing is known: it may well be at work.
+    let is_live = |id: &str| agents.iter().any(|a| a.id == id && is_live(a)) || registry.is_unreadable(id);
     for (entry, undone) in deliver::sweep(host, registry, is_live).await? {
         match undone {
             Ok(undone) => tracing::debug!(?entry.change, ?undone, "taken back after its session"),

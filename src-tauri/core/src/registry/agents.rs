@@ -1,5 +1,6 @@
 //! Agent rows: one per agent for its whole life, through every change of session id.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
@@ -299,7 +300,20 @@ impl Registry {
         let rows = sqlx::query("SELECT * FROM agents ORDER BY created_at DESC, id")
             .fetch_all(&mut *self.lock().await)
             .await?;
-        rows.iter().map(agent).collect()
+        Ok(self.readable(&rows, super::AGENTS, agent))
+    }
+
+    /// Whether that is the registry id of an agent whose row does not read.
+    pub fn is_unreadable(&self, id: &str) -> bool {
+        self.unreadable().iter().any(|row| row.table == super::AGENTS && row.agent == id)
+    }
+
+    /// Names that live agents have, also those whose rows do not read.
+    pub async fn live_names(&self) -> Result<BTreeSet<String>, RegistryError> {
+        let rows = sqlx::query("SELECT name FROM agents WHERE ended_at IS NULL")
+            .fetch_all(&mut *self.lock().await)
+            .await?;
+        rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }
 
     /// The agent of that registry id.

@@ -75,17 +75,15 @@ impl Registry {
             .bind(after)
             .fetch_all(&mut *self.lock().await)
             .await?;
-        rows.iter()
-            .map(|row| {
-                let event = Event {
-                    agent: row.try_get("agent")?,
-                    at: time("events.at", row.try_get("at")?)?,
-                    event: row.try_get("event")?,
-                    session: row.try_get("session")?,
-                    detail: row.try_get("detail")?,
-                };
-                Ok((row.try_get("id")?, event))
-            })
-            .collect()
+        Ok(self.readable(&rows, "events", |row| {
+            let event = Event {
+                agent: row.try_get("agent")?,
+                at: time("events.at", row.try_get("at")?)?,
+                event: row.try_get("event")?,
+                session: row.try_get("session")?,
+                detail: row.try_get("detail")?,
+            };
+            Ok((row.try_get("id")?, event))
+        }))
     }
 }

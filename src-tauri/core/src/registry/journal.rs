@@ -70,19 +70,17 @@ impl Registry {
         .bind(agent)
         .fetch_all(&mut *self.lock().await)
         .await?;
-        rows.iter()
-            .map(|row| {
-                let text: String = row.try_get("change")?;
-                let change = serde_json::from_str(&text)
-                    .map_err(|_| RegistryError::Unreadable { what: "changes.change", value: text })?;
-                let state: String = row.try_get("state")?;
-                Ok(Entry {
-                    id: row.try_get("id")?,
-                    agent: row.try_get("agent")?,
-                    change,
-                    applied: state == "applied",
-                })
+        Ok(self.readable(&rows, super::CHANGES, |row| {
+            let text: String = row.try_get("change")?;
+            let change = serde_json::from_str(&text)
+                .map_err(|_| RegistryError::Unreadable { what: "changes.change", value: text })?;
+            let state: String = row.try_get("state")?;
+            Ok(Entry {
+                id: row.try_get("id")?,
+                agent: row.try_get("agent")?,
+                change,
+                applied: state == "applied",
             })
-            .collect()
+        }))
     }
 }

@@ -16,17 +16,17 @@ pub mod states;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex as Cell, PoisonError};
 use std::time::{Duration, Instant};
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteRow, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection, Row};
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::host::files;
 
-/// SQLite's code for a database that another process has locked.
-const BUSY: &str = "5";
 /// SQLite's codes for a database that is malformed, and for a file that is none.
 const DAMAGED: [&str; 2] = ["11", "26"];
 
@@ -56,11 +56,19 @@ pub enum RegistryError {
         /// Why not.
         source: std::io::Error,
     },
+    /// Another process keeps it, and was waited for.
+    #[error("the registry {} has been kept by another process for {} s", .path.display(), .waited.as_secs())]
+    Kept {
+        /// The database.
+        path: PathBuf,
+        /// How long was waited.
+        waited: Duration,
+    },
     /// The database refused.
     #[error("the registry could not be read or written: {0}")]
     Database(#[from] sqlx::Error),
     /// A row of ours does not read as we write it.
-    #[error("the registry holds something unreadable in {what}: {value}")]
+    #[error("the registry holds something unreadable in {what}: {value:?}")]
     Unreadable {
         /// Table and column.
         what: &'static str,
@@ -79,9 +87,10 @@ impl From<RegistryError> for crate::Error {
             RegistryError::Open { path, .. } => {
                 format!("make {} readable and writable for you", path.display())
             }
-            RegistryError::Database(sqlx::Error::Database(e))
-                if e.code().is_some_and(|code| code == BUSY) =>
-            {
+            RegistryError::Kept { path, .. } => {
+                format!("see which one with: lsof {}; wait for it or end it, then try again", path.display())
+            }
+            RegistryError::Database(_) if is_busy(&error) => {
                 "another process keeps it; wait for that one to end, then try again".to_string()
             }
             RegistryError::Database(_) => {
@@ -103,29 +112,133 @@ impl From<RegistryError> for crate::Error {
 pub struct Registry {
     connection: Mutex<SqliteConnection>,
     path: PathBuf,
+    unreadable: Cell<BTreeSet<Unreadable>>,
 }
+
+/// A row that does not read as we write it. Others are not kept from answering by it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unreadable {
+    /// Its table.
+    pub table: &'static str,
+    /// Registry id of the agent it belongs to.
+    pub agent: String,
+    /// Which row and what is wrong with it, for people.
+    pub what: String,
+}
+
+impl Unreadable {
+    fn new(table: &'static str, row: &SqliteRow, error: &RegistryError) -> Self {
+        let agent = if table == AGENTS { "id" } else { "agent" };
+        let agent = row.try_get_unchecked::<String, _>(agent).unwrap_or_default();
+        let why = match error {
+            RegistryError::Unreadable { what, value } => format!("{what} is {value:?}"),
+            RegistryError::Database(sqlx::Error::ColumnDecode { index, .. }) => {
+                format!("{table}.{} is out of range", index.trim_matches('"'))
+            }
+            other => other.to_string(),
+        };
+        Self { table, what: format!("a row of agent {agent} does not read: {why}"), agent }
+    }
+
+    /// One thing to do next.
+    pub fn next(&self) -> String {
+        match self.table {
+            AGENTS => format!("take back what was done for it: pao undo {} --end", self.agent),
+            CHANGES => format!("look yourself at what agent {} left in its folder", self.agent),
+            _ => "nothing else is lost by it".into(),
+        }
+    }
+}
+
+const AGENTS: &str = "agents";
+const CHANGES: &str = "changes";
 
 impl Registry {
     /// Opens the database, creating or migrating it forward; refuses one written by a newer version.
     pub async fn open(path: &Path) -> Result<Self, RegistryError> {
+        let registry = Self::open_within(path, PATIENCE).await?;
+        registry.writable(PATIENCE).await?;
+        Ok(registry)
+    }
+
+    /// The same for whoever only asks: waits a moment, does not need to write, and where there is no database an
+    /// empty one in memory stands in for it, so that nothing is created.
+    pub async fn open_to_ask(path: &Path) -> Result<Self, RegistryError> {
+        match path.try_exists() {
+            Ok(false) => Self::in_memory().await,
+            _ => Self::open_within(path, MOMENT).await,
+        }
+    }
+
+    async fn open_within(path: &Path, patience: Duration) -> Result<Self, RegistryError> {
         let io = |source| RegistryError::Open { path: path.to_path_buf(), source };
         files::private_dir(path.parent().unwrap_or(Path::new("."))).map_err(io)?;
+        // SQLite gives its other files the mode of this one.
+        files::private_file(path).map_err(io)?;
         let begun = Instant::now();
         loop {
-            match Self::connected(path).await {
+            let left = patience.saturating_sub(begun.elapsed());
+            match Self::connected(path, left).await {
                 // SQLite does not wait while a new database is turned to its write-ahead log by another process.
-                Err(error) if is_busy(&error) && begun.elapsed() < PATIENCE => {
+                Err(error) if is_busy(&error) && begun.elapsed() < patience => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                Err(error) if is_busy(&error) => {
+                    return Err(RegistryError::Kept { path: path.to_path_buf(), waited: patience });
                 }
                 other => return other,
             }
         }
     }
 
-    async fn connected(path: &Path) -> Result<Self, RegistryError> {
-        let mut connection = connect(path, PATIENCE).await?;
+    async fn connected(path: &Path, patience: Duration) -> Result<Self, RegistryError> {
+        let mut connection = connect(path, patience).await?;
         schema::migrate(&mut connection, path).await?;
-        Ok(Self { connection: Mutex::new(connection), path: path.to_path_buf() })
+        Ok(Self::over(connection, path.to_path_buf()))
+    }
+
+    fn over(connection: SqliteConnection, path: PathBuf) -> Self {
+        Self { connection: Mutex::new(connection), path, unreadable: Cell::default() }
+    }
+
+    /// Waits for whoever is writing right now: better once here, with one clear error, than at every later write.
+    async fn writable(&self, waited: Duration) -> Result<(), RegistryError> {
+        let mut connection = self.lock().await;
+        let tried = sqlx::raw_sql("BEGIN IMMEDIATE; ROLLBACK").execute(&mut *connection).await;
+        match tried.map_err(RegistryError::from) {
+            Err(error) if is_busy(&error) => Err(RegistryError::Kept { path: self.path.clone(), waited }),
+            other => other.map(drop),
+        }
+    }
+
+    /// Whether another process writes right now and goes on with it for longer than a moment.
+    pub async fn is_kept(&self) -> bool {
+        matches!(self.writable(MOMENT).await, Err(RegistryError::Kept { .. }))
+    }
+
+    /// Rows that were left out of an answer because they do not read.
+    pub fn unreadable(&self) -> Vec<Unreadable> {
+        self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// The rows that read; the others are noted.
+    fn readable<T>(
+        &self,
+        rows: &[SqliteRow],
+        table: &'static str,
+        read: impl Fn(&SqliteRow) -> Result<T, RegistryError>,
+    ) -> Vec<T> {
+        let mut all = Vec::with_capacity(rows.len());
+        for row in rows {
+            match read(row) {
+                Ok(value) => all.push(value),
+                Err(error) => {
+                    let noted = Unreadable::new(table, row, &error);
+                    self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).insert(noted);
+                }
+            }
+        }
+        all
     }
 
     /// An empty registry that is gone with this process.
@@ -133,7 +246,7 @@ impl Registry {
         let path = PathBuf::from(":memory:");
         let mut connection = SqliteConnectOptions::new().in_memory(true).foreign_keys(true).connect().await?;
         schema::migrate(&mut connection, &path).await?;
-        Ok(Self { connection: Mutex::new(connection), path })
+        Ok(Self::over(connection, path))
     }
 
     /// Opens an existing database of exactly our version without touching its schema, waiting at most `patience`
@@ -145,7 +258,7 @@ impl Registry {
         }
         let mut connection = connect(path, patience).await?;
         schema::require_current(&mut connection, path).await?;
-        Ok(Self { connection: Mutex::new(connection), path: path.to_path_buf() })
+        Ok(Self::over(connection, path.to_path_buf()))
     }
 
     /// Where the database is.
@@ -164,7 +277,9 @@ impl Registry {
 }
 
 /// How long another writer is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long by whoever only asks.
+const MOMENT: Duration = Duration::from_secs(1);
 
 fn is_busy(error: &RegistryError) -> bool {
     let RegistryError::Database(sqlx::Error::Database(error)) = error else { return false };

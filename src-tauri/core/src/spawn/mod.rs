@@ -19,8 +19,6 @@ pub mod topic;
 pub mod trust;
 pub mod undo;
 
-use std::collections::BTreeSet;
-
 use tokio_util::sync::CancellationToken;
 
 use self::choices::Settled;
@@ -35,6 +33,7 @@ use crate::registry::RegistryError;
 use crate::registry::agents::Agent;
 use crate::registry::folders::Choices;
 use crate::source::{self, Question};
+use crate::words::counted;
 use crate::{Context, Error, Kind};
 
 pub use self::undo::{Target, UndoneItem, undo};
@@ -192,9 +191,7 @@ async fn warm(
 
 async fn find_topic(context: &Context, request: &Request) -> Result<Topic, Error> {
     let Context { host, registry, .. } = context;
-    let names = registry.agents().await?;
-    let names: BTreeSet<String> =
-        names.into_iter().filter(|a| a.ended_at.is_none()).map(|a| a.name).collect();
+    let names = registry.live_names().await?;
     let asked = topic::Asked {
         folder: request.folder.as_deref(),
         words: &request.text,
@@ -237,10 +234,6 @@ fn briefing_note(briefing: &Briefing, silent: usize) -> String {
     }
     let lines = briefing.lines.iter().filter(|line| line.left_out.is_none()).count();
     format!("{}, about {} tokens", counted(lines, "line", "lines"), briefing.tokens)
-}
-
-fn counted(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 fn edit(request: &Request, face: &dyn Face, briefing: &mut Briefing) -> Result<(), Error> {

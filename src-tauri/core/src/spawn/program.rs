@@ -42,10 +42,7 @@ pub async fn find(host: &Host, agent: &HostAgent, config: &AgentConfig) -> Resul
     let version = asked.ok().filter(Outcome::success).and_then(|o| Version::parse(&o.text()));
     if let (Some(version), Some(stamp)) = (version, stamp) {
         let line = format!("{version}\n{stamp}\n");
-        // Losing this costs a tenth of a second next time, nothing else.
-        if files::private_dir(&host.pao_home).is_ok() {
-            let _ = files::write_private(&cache(host), line.as_bytes(), false);
-        }
+        host.remember(&cache(host), line.as_bytes());
     }
     Ok(Program { path, child_path, version })
 }

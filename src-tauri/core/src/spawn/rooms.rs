@@ -69,8 +69,13 @@ pub(super) async fn rooms(
             trust::Granted::Added => step.done("marked as trusted"),
             trust::Granted::AlreadyTrusted { .. } => step.skipped("already trusted"),
             trust::Granted::NeverStarted => {
-                step.skipped("not started on this machine before");
-                notes.push(format!("{} will ask its first questions itself", ground.agent.display));
+                let file = host.display(place.config);
+                step.skipped(format!("{file} does not exist yet"));
+                notes.push(format!(
+                    "{} has no {file} yet, so it asks its own first questions (colours, login, trust): answer them in \
+                     its window; from the next spawn on this is settled beforehand",
+                    ground.agent.display
+                ));
             }
         },
         Err(error) => {

@@ -36,6 +36,9 @@ pub struct UndoneItem {
 /// `end_live` says so; one whose start was cut short belongs to the half-done job and is ended with it.
 pub async fn undo(context: &Context, target: &Target, end_live: bool) -> Result<Vec<UndoneItem>, Error> {
     let agents = targets(context, target).await?;
+    if let (Target::Agent(id), []) = (target, &*agents) {
+        return of_unreadable(context, id, end_live).await;
+    }
     if let Some(agent) = agents.iter().find(|a| runs(a) && a.receipt.is_some()).filter(|_| !end_live) {
         return Err(Error::user(
             format!("{} is still running ({})", agent.name, agent.state.name()),
@@ -52,6 +55,21 @@ pub async fn undo(context: &Context, target: &Target, end_live: bool) -> Result<
     Ok(items)
 }
 
+/// Takes back what was done for an agent whose row does not read, and forgets the row.
+async fn of_unreadable(context: &Context, id: &str, end_live: bool) -> Result<Vec<UndoneItem>, Error> {
+    if !end_live {
+        return Err(Error::user(
+            format!("the row of agent {id} does not read, so it may still run"),
+            format!("to end it: pao undo {id} --end"),
+        ));
+    }
+    let items = take_back(context, id, id).await?;
+    if items.iter().all(|item| item.gone) {
+        context.registry.forget(id).await?;
+    }
+    Ok(items)
+}
+
 fn runs(agent: &Agent) -> bool {
     agent.process.is_some_and(Identity::alive)
 }
@@ -60,6 +78,7 @@ async fn targets(context: &Context, target: &Target) -> Result<Vec<Agent>, Error
     match target {
         Target::Agent(word) => match context.registry.find(word).await? {
             Some(agent) => Ok(vec![agent]),
+            None if context.registry.is_unreadable(word) => Ok(Vec::new()),
             None => Err(Error::user(format!("there is no agent {word}"), "see `pao agents`")),
         },
         Target::Folder(folder) => {

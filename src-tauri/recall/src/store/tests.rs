@@ -36,8 +36,9 @@ fn nothing_is_seen_before_a_commit_and_the_payload_comes_with_it() {
     assert_eq!(index.payload().unwrap().as_deref(), Some("first"));
     assert_eq!(found(&index, "login"), ["the login breaks"]);
     assert!(found(&index, "logout").is_empty());
-    let reach = index.reach().unwrap();
+    let reach = index.reach(i64::MAX).unwrap();
     assert_eq!((reach.messages, reach.newest), (1, 1_000));
+    assert_eq!(index.reach(999).unwrap().newest, 0, "what is said to come from the future is not the newest");
     assert!(reach.bytes > 0);
 }
 
@@ -122,7 +123,7 @@ fn an_older_form_is_brought_over_with_messages_whose_transcripts_are_gone() {
     assert!(matches!(Index::open(dir.path()), Err(Error::Outdated(0))));
     let index = Index::create(dir.path(), |_| {}).unwrap();
     assert_eq!(index.payload().unwrap().as_deref(), Some("watermarks"));
-    assert_eq!(index.reach().unwrap().messages, 300);
+    assert_eq!(index.reach(i64::MAX).unwrap().messages, 300);
     let hit = index.search(&Query::new("number217", 3)).unwrap().remove(0);
     assert_eq!(hit.message, said("a", 217, "number217 said"));
     assert!(!dir.path().join("v0").exists());

@@ -20,6 +20,7 @@ use crate::capture::redact::redact;
 use crate::capture::transcript::{self, Entry, Reader, Skipped, session_of};
 use crate::config::HistoryConfig;
 use crate::host::Host;
+use crate::host::files::keep_private;
 use crate::project::Project;
 use crate::source::Speaker;
 
@@ -187,6 +188,9 @@ pub(super) fn ingest(
     writer.commit(&book.text())?;
     if pace.wait_for_merges {
         writer.finish()?;
+    }
+    if let Err(error) = keep_private(&host.history_dir()) {
+        tracing::warn!(%error, "the index may be readable by others");
     }
     report.took = started.elapsed();
     Ok(report)

@@ -13,13 +13,14 @@ mod period;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use chrono::DateTime;
+use chrono::{DateTime, TimeDelta};
 use pao_recall::{Hit, Index, Kind, Query};
 use tokio_util::sync::CancellationToken;
 
 use super::{Answer, Limits, Question, Snippet, Source, SourceError, Speaker};
 use crate::config::HistoryConfig;
 use crate::host::Host;
+use crate::words::counted;
 use book::Book;
 use files::{Found, folders, transcripts};
 pub use ingest::{IngestError, IngestReport, Progress, refresh};
@@ -28,6 +29,8 @@ pub use ingest::{IngestError, IngestReport, Progress, refresh};
 const FIRST_READING: f64 = 0.45;
 /// Text underway while a first index is built, so that its commit is short.
 const FIRST_UNDERWAY: u64 = 1 << 20;
+/// How far another machine's clock may be ahead of ours before what it wrote counts as misdated.
+const AHEAD: TimeDelta = TimeDelta::days(1);
 /// How long whoever has no question may wait for the disk.
 const MOMENT: Duration = Duration::from_millis(500);
 /// Share of a question's information below which a hit is a coincidence.
@@ -66,7 +69,7 @@ pub struct State {
 pub fn state(host: &Host, config: &HistoryConfig) -> Result<State, IngestError> {
     let found = transcripts(&folders(host, config));
     match Index::open(&host.history_dir()) {
-        Ok(index) => Ok(state_of(&index, &found)?),
+        Ok(index) => Ok(state_of(host, &index, &found)?),
         Err(pao_recall::Error::Absent | pao_recall::Error::Outdated(_)) => {
             Ok(State { files: found.len(), pending: found.len(), ..State::default() })
         }
@@ -97,9 +100,9 @@ async fn within<T: Send + 'static>(limit: Duration, look: impl FnOnce() -> T + S
     tokio::time::timeout(limit, tokio::task::spawn_blocking(look)).await.ok()?.ok()
 }
 
-fn state_of(index: &Index, found: &[Found]) -> Result<State, pao_recall::Error> {
+fn state_of(host: &Host, index: &Index, found: &[Found]) -> Result<State, pao_recall::Error> {
     let book = Book::of(index)?;
-    let reach = index.reach()?;
+    let reach = index.reach((host.now() + AHEAD).timestamp_millis())?;
     Ok(State {
         messages: reach.messages,
         newest: DateTime::from_timestamp_millis(reach.newest).filter(|_| reach.newest > 0),
@@ -151,8 +154,12 @@ impl Source for HistorySource {
         let state = state.map_err(|error| SourceError::Unreachable(error.to_string()))?;
         Ok(match state {
             State { files: 0, messages: 0, .. } => "no transcripts yet".to_owned(),
-            State { messages: 0, files, .. } => format!("{files} transcripts, none indexed yet"),
-            State { messages, .. } => format!("{messages} messages, {}", reach(&state)),
+            State { messages: 0, files, .. } => {
+                format!("{}, none indexed yet", counted(files, "transcript", "transcripts"))
+            }
+            State { messages, .. } => {
+                format!("{}, {}", counted(messages, "message", "messages"), reach(&state))
+            }
         })
     }
 }
@@ -169,7 +176,13 @@ struct Asking {
 impl Asking {
     fn answer(&self, cancel: &CancellationToken) -> Result<Answer, SourceError> {
         let found = transcripts(&folders(&self.host, &self.config));
-        let dir = self.host.history_dir();
+        // Whoever only asks makes no folder of ours where there is none: a first index is then gone with the answer.
+        let passing = (!self.host.pao_home.exists()).then(tempfile::tempdir).transpose().map_err(no_room)?;
+        let mut host = self.host.clone();
+        if let Some(passing) = &passing {
+            host.pao_home = passing.path().into();
+        }
+        let dir = host.history_dir();
         let index = match Index::open(&dir) {
             Ok(index) if index.payload().map_err(refused)?.is_some() => index,
             Ok(_) | Err(pao_recall::Error::Absent) => {
@@ -179,7 +192,7 @@ impl Asking {
                         note: Some("no transcripts on this machine yet".into()),
                     });
                 }
-                self.first_index(found.clone(), cancel)?;
+                self.first_index(&host, found.clone(), cancel)?;
                 Index::open(&dir).map_err(refused)?
             }
             Err(error) => return Err(refused(error)),
@@ -194,11 +207,16 @@ impl Asking {
         let hits = index.search(&query).map_err(refused)?;
         let snippets =
             hits.into_iter().filter(|hit| hit.coverage >= FLOOR).map(|hit| self.snippet(hit)).collect();
-        let note = state_of(&index, &found).ok().map(|state| reach(&state));
+        let note = state_of(&self.host, &index, &found).ok().map(|state| reach(&state));
         Ok(Answer { snippets, note })
     }
 
-    fn first_index(&self, mut found: Vec<Found>, cancel: &CancellationToken) -> Result<(), SourceError> {
+    fn first_index(
+        &self,
+        host: &Host,
+        mut found: Vec<Found>,
+        cancel: &CancellationToken,
+    ) -> Result<(), SourceError> {
         let own = crate::agent::CLAUDE_CODE.transcript_folder(&self.question.folder);
         let is_own = |file: &Found| {
             let folder =
@@ -209,7 +227,7 @@ impl Asking {
         let until = self.started + self.limits.deadline.mul_f64(FIRST_READING);
         let pace =
             ingest::Pace { until: Some(until), underway: Some(FIRST_UNDERWAY), wait_for_merges: false };
-        match ingest::ingest(&self.host, found, &pace, &mut |_| {}, cancel) {
+        match ingest::ingest(host, found, &pace, &mut |_| {}, cancel) {
             Ok(_) => Ok(()),
             Err(IngestError::Busy) => {
                 Err(SourceError::Unreachable("the history is being indexed for the first time".into()))
@@ -248,8 +266,7 @@ fn reach(state: &State) -> String {
     };
     match state.pending {
         0 => words,
-        1 => format!("{words}, 1 file not yet indexed"),
-        n => format!("{words}, {n} files not yet indexed"),
+        n => format!("{words}, {} not yet indexed", counted(n, "file", "files")),
     }
 }
 
@@ -261,6 +278,11 @@ fn refused(error: pao_recall::Error) -> SourceError {
         }
         other => SourceError::Unreachable(other.to_string()),
     }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it stands where an error is turned into another")]
+fn no_room(error: std::io::Error) -> SourceError {
+    SourceError::Unreachable(format!("no temporary folder can be made: {error}"))
 }
 
 fn damaged() -> SourceError {

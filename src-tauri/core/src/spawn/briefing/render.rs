@@ -116,7 +116,7 @@ impl Frame<'_> {
             let name = short(&report.name, width);
             let state = match &report.state {
                 SourceState::Ok(1) => "1 memory found".into(),
-                SourceState::Ok(n) => format!("{n} memories found"),
+                SourceState::Ok(n) => format!("{} found", crate::words::counted(n, "memory", "memories")),
                 SourceState::Empty => "answered, and holds nothing on this".into(),
                 SourceState::Unavailable(_) if self.detail == Detail::Least => "unavailable".into(),
                 SourceState::Unavailable(error) => {
