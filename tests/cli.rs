@@ -124,7 +124,7 @@ fn without_agents_the_list_says_so() {
 fn our_folder_is_for_its_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let world = World::new();
-    world.pao(["agents"]).ok();
+    world.pao(["config", "set", "spawn.budget", "3000"]).ok();
     let mode = |path: &str| world.path(path).metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(".pao"), 0o700);
 }
@@ -145,11 +145,18 @@ fn a_hook_ends_well_and_silently_whatever_comes_in() {
     assert!(!world.path(".pao/registry.db").exists(), "a hook creates no database");
 }
 
+/// A database in the configuration, which wants a password.
+fn with_store(world: &World, name: &str) {
+    world.pao(["sources", "add", "postgres", name, "--url", "postgres://me@127.0.0.1:1/memory"]).ok();
+}
+
 #[test]
 fn a_secret_comes_from_standard_input_and_is_never_shown() {
     use std::os::unix::fs::PermissionsExt;
     let world = World::new();
     world.pao(["config", "set", "secrets.store", "file"]).ok();
+    with_store(&world, "facts");
+    with_store(&world, "chats");
     let screens = [
         world.pao(["secret", "set", "facts"]).stdin("FAKE value\r\n").ok(),
         world.pao(["secret", "set", "source/chats", "--json"]).stdin("FAKE\n\n").ok(),
@@ -157,6 +164,8 @@ fn a_secret_comes_from_standard_input_and_is_never_shown() {
         world.pao(["secret", "delete", "facts"]).ok(),
         world.pao(["secret", "set", "facts"]).stdin("\n").run(),
         world.pao(["secret", "set", "../x"]).stdin("FAKE").run(),
+        world.pao(["secret", "set", "fatcs"]).stdin("FAKE").run(),
+        world.pao(["secret", "set", "history"]).stdin("FAKE").run(),
     ]
     .map(|ran| ran.screen);
     assert!(!screens.join("").contains("FAKE"), "{screens:?}");
@@ -170,10 +179,11 @@ fn a_secret_comes_from_standard_input_and_is_never_shown() {
 #[test]
 fn without_a_credential_store_the_error_names_the_ways_out() {
     let world = World::new();
+    with_store(&world, "facts");
     let ran = world.pao(["secret", "set", "facts"]).stdin("FAKE").run();
     assert_eq!(ran.code, Some(4), "{}", ran.screen);
     assert!(
-        ran.stderr.contains("PAO_SECRET_") && ran.stderr.contains("secrets.store file"),
+        ran.stderr.contains("the variable PAO_SECRET_FACTS,") && ran.stderr.contains("secrets.store file"),
         "{}",
         ran.screen
     );
@@ -185,7 +195,7 @@ const AGENT: &str = "#!/bin/sh\necho '2.1.332 (Claude Code)'\n";
 fn the_doctor_finds_all_well_on_a_machine_that_is() {
     let world = World::new();
     world.program("pao-test-agent", AGENT);
-    world.write(".claude.json", "{}");
+    world.write(".claude.json", "{\"oauthAccount\": {}}");
     world.pao(["config", "set", "secrets.store", "file"]).ok();
     world.pao(["config", "set", "agent.command", "pao-test-agent"]).ok();
     world.pao(["agents"]).ok();
@@ -206,6 +216,7 @@ fn the_doctor_finds_all_well_on_a_machine_that_is() {
             "agent ok",
             "gui launch warning",
             "trust file ok",
+            "login ok",
             "terminal ok",
             "secrets ok",
             "history ok"
@@ -241,6 +252,154 @@ fn the_doctor_examines_the_rest_when_the_configuration_does_not_read() {
         (Some("failed"), true)
     );
     assert!(checks.as_array().unwrap().len() > 5, "{checks}");
+}
+
+#[test]
+fn a_login_is_seen_by_what_it_leaves_behind_and_no_value_of_it_is_shown() {
+    let seen = |prepare: &dyn Fn(&mut World)| {
+        let mut world = World::new();
+        world.program("claude", AGENT);
+        prepare(&mut world);
+        let checks = world.pao(["doctor", "--json"]).run().json();
+        let login = checks.as_array().unwrap().iter().find(|c| c["name"] == "login").unwrap().clone();
+        let text = |key: &str| login[key].as_str().unwrap().to_owned();
+        assert!(!login.to_string().contains("FAKE"), "{login}");
+        (text("state"), text("found"), text("cure"))
+    };
+    let none = seen(&|_| ());
+    assert_eq!(none.0, "warning");
+    assert!(none.1.contains("no sign of a login to Claude Code") && none.2.contains("log in"), "{none:?}");
+    let other = seen(&|w| drop(w.write(".claude.json", "{\"projects\": {\"oauthAccount\": {}}}")));
+    assert_eq!(other.0, "warning", "a key further in says nothing");
+    let account =
+        seen(&|w| drop(w.write(".claude.json", "{\"oauthAccount\": {\"emailAddress\": \"FAKE\"}}")));
+    assert_eq!((account.0.as_str(), account.1.as_str()), ("ok", "oauthAccount is in ~/.claude.json"));
+    let file = seen(&|w| drop(w.write(".claude/.credentials.json", "FAKE")));
+    assert_eq!((file.0.as_str(), file.1.as_str()), ("ok", "~/.claude/.credentials.json is there"));
+    let key = seen(&|w| _ = w.set("ANTHROPIC_API_KEY", "FAKE"));
+    assert_eq!((key.0.as_str(), key.1.as_str()), ("ok", "ANTHROPIC_API_KEY is set"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_cure_for_a_token_that_cannot_be_read_is_about_that_token() {
+    let world = World::new();
+    let url = "http://127.0.0.1:9";
+    world.pao(["sources", "add", "worker", "old-chats", "--url", url, "--protocol", "json-rpc"]).ok();
+    let checks = world.pao(["doctor", "--json"]).run().json();
+    let check = checks.as_array().unwrap().iter().find(|c| c["name"] == "source old-chats").unwrap();
+    assert!(
+        check["found"].as_str().unwrap().starts_with("its secret cannot be read: there is no"),
+        "{check}"
+    );
+    assert!(check["cure"].as_str().unwrap().contains("the variable PAO_SECRET_OLD_CHATS,"), "{check}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_doctor_says_how_to_be_rid_of_a_terminal_of_another_system() {
+    let world = World::new();
+    world.write(".pao/config.toml", "[spawn]\nterminal = \"terminal\"\n");
+    let checks = world.pao(["doctor", "--json"]).run().json();
+    let check = checks.as_array().unwrap().iter().find(|c| c["name"] == "terminal").unwrap();
+    assert_eq!(
+        (&check["state"], &check["cure"]),
+        (&"failed".into(), &"pao config set spawn.terminal auto".into())
+    );
+}
+
+/// Everything in the home directory with its mode, for a comparison.
+fn everything(folder: &std::path::Path) -> Vec<(std::path::PathBuf, u32)> {
+    use std::os::unix::fs::PermissionsExt;
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let meta = path.symlink_metadata().unwrap();
+        all.push((path.clone(), meta.permissions().mode()));
+        if meta.is_dir() {
+            all.extend(everything(&path));
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn whoever_only_asks_creates_nothing_at_all() {
+    let world = World::new();
+    world.program("claude", AGENT);
+    world.write(".claude.json", "{\"hasCompletedOnboarding\": true, \"projects\": {}}");
+    let folder = world.folder("code/api");
+    transcript(&world, &folder, "The login bug comes from the session cookie: it expires at midnight UTC.");
+    let before = everything(&world.home);
+    let asked = [
+        &["brief", "fix", "the", "login", "bug"][..],
+        &["recall", "session", "cookie"],
+        &["spawn", "--dry-run", "--terminal", "tmux", "fix", "the", "login", "bug"],
+        &["agents"],
+        &["sources", "check"],
+        &["undo", "-C", "."],
+        &["undo", "nobody"],
+        &["run", "0123456789ab"],
+        &["run", "../x"],
+        &["doctor"],
+        &["index", "--state"],
+        &["config", "show"],
+        &["uninstall", "--dry-run"],
+    ];
+    for words in asked {
+        let ran = world.pao(words).at(&folder).run();
+        if words[0] == "brief" || words[0] == "recall" {
+            assert!(
+                ran.stdout.contains("expires at midnight"),
+                "a first index is made elsewhere: {}",
+                ran.screen
+            );
+        }
+        assert_eq!(everything(&world.home), before, "pao {words:?} left something behind: {}", ran.screen);
+    }
+    assert_eq!(std::fs::read_dir(world.path("../tmp")).unwrap().count(), 0, "a temporary index stayed");
+}
+
+#[test]
+fn one_row_that_does_not_read_hides_no_other() {
+    let world = World::new();
+    let folder = world.folder("code/api");
+    registry(
+        &world,
+        &["fine", "strange"],
+        &folder,
+        "UPDATE agents SET created_at = 'yesterday', pid = -7 WHERE id = 'strange'",
+    );
+    let ran = world.pao(["agents", "--json"]).ok();
+    assert_eq!(ran.json()[0]["name"], "fine", "{}", ran.screen);
+    assert_eq!(ran.stderr.matches("a row of agent strange does not read").count(), 1, "{}", ran.screen);
+    assert!(ran.stderr.contains("pao undo strange --end"), "{}", ran.screen);
+    let brief = world.pao(["brief", "--json", "why"]).at(&folder).ok();
+    assert!(brief.stderr.contains("agent strange does not read"), "{}", brief.stderr);
+    let doctor = world.pao(["doctor"]).run();
+    assert!(doctor.stdout.contains("1 agent; a row of agent strange does not read"), "{}", doctor.screen);
+    assert_eq!(world.pao(["undo", "strange"]).run().code, Some(2), "it may still run");
+    world.pao(["undo", "strange", "--end"]).ok();
+    let ran = world.pao(["agents"]).ok();
+    assert!(ran.stdout.contains("fine") && ran.stderr.is_empty(), "{}", ran.screen);
+}
+
+/// A registry with agents of these ids and names, and something done to it by hand.
+fn registry(world: &World, ids: &[&str], folder: &std::path::Path, statement: &str) {
+    use pao_core::registry::{Registry, agents::Agent};
+    let file = world.path(".pao/registry.db");
+    let now = chrono::DateTime::parse_from_rfc3339(crate::harness::world::NOW).unwrap().to_utc();
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let registry = Registry::open(&file).await.unwrap();
+        for id in ids {
+            registry.add(&Agent::starting(id, id, folder, "claude-code", now)).await.unwrap();
+        }
+        registry.close().await;
+        let mut connection =
+            <sqlx::SqliteConnection as sqlx::Connection>::connect(file.to_str().unwrap()).await.unwrap();
+        sqlx::raw_sql(sqlx::AssertSqlSafe(statement.to_owned())).execute(&mut connection).await.unwrap();
+    });
 }
 
 const TRANSCRIPT: &str = include_str!("fixtures/transcripts/5c0375b4-57a5-4f26-b12d-d022ee4e51b7.jsonl");
@@ -284,7 +443,7 @@ fn a_launch_without_a_plan_is_refused() {
 }
 
 /// What an earlier session said, as the host agent leaves it.
-fn remember(world: &World, folder: &std::path::Path, text: &str) {
+fn transcript(world: &World, folder: &std::path::Path, text: &str) {
     let record = serde_json::json!({
         "type": "user", "message": { "role": "user", "content": text }, "cwd": folder,
         "uuid": "77bda9c0-47c6-4028-be18-cc4b07d22dcd", "timestamp": "2026-11-20T09:00:00.000Z",
@@ -292,6 +451,11 @@ fn remember(world: &World, folder: &std::path::Path, text: &str) {
     });
     world
         .write(".claude/projects/-sample/0b5e7f0e-58b4-4c57-9a44-0d4cf1a7a001.jsonl", &format!("{record}\n"));
+}
+
+/// The same, indexed.
+fn remember(world: &World, folder: &std::path::Path, text: &str) {
+    transcript(world, folder, text);
     world.pao(["index", "--quiet"]).ok();
 }
 

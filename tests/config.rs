@@ -109,6 +109,22 @@ fn sources_are_added_listed_and_removed() {
     insta::assert_snapshot!(format!("{}\n$ cat config.toml\n{}", screens.join("\n"), world.read(FILE)));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_of_another_system_is_not_set() {
+    let world = World::new();
+    let ran = world.pao(["config", "set", "spawn.terminal", "terminal"]).run();
+    assert_eq!(ran.code, Some(2), "{}", ran.screen);
+    assert!(
+        ran.stderr.contains("only on macOS") && ran.stderr.contains("one of auto, tmux"),
+        "{}",
+        ran.screen
+    );
+    // A file that came from a Mac still reads.
+    world.write(FILE, "[spawn]\nterminal = \"terminal\"\n");
+    world.pao(["config", "show"]).ok();
+}
+
 #[test]
 fn json_may_stand_before_the_inner_word_too() {
     let world = World::new();

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use pao_core::host::terminal;
 use pao_core::spawn::passed::{Permission, Way};
 use pao_core::spawn::request::{self, Request};
 
@@ -209,9 +211,9 @@ impl Inputs {
 pub struct Spawn {
     #[command(flatten)]
     pub inputs: Inputs,
-    /// Where to open it: Terminal.app or tmux
-    #[arg(long)]
-    pub terminal: Option<Window>,
+    /// Where to open it
+    #[arg(long, value_parser = PossibleValuesParser::new(terminal::NAMES))]
+    pub terminal: Option<String>,
     /// What the agent may do without asking
     #[arg(long)]
     pub permission: Option<Profile>,
@@ -238,30 +240,12 @@ pub struct Spawn {
 impl Spawn {
     pub fn request(self) -> Request {
         Request {
-            terminal: self.terminal.map(|t| t.name().into()),
+            terminal: self.terminal,
             permission: self.permission.map(Into::into),
             delivery: self.delivery.map(Delivery::choice),
             afresh: self.defaults,
             edit: self.edit,
             ..self.inputs.request()
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Window {
-    Auto,
-    #[value(name = "terminal")]
-    TerminalApp,
-    Tmux,
-}
-
-impl Window {
-    fn name(self) -> &'static str {
-        match self {
-            Window::Auto => "auto",
-            Window::TerminalApp => "terminal",
-            Window::Tmux => "tmux",
         }
     }
 }

@@ -102,6 +102,12 @@ pub enum SourceConfig {
 }
 
 impl Config {
+    /// Names of the secrets that somebody asks for: those of sources behind a login.
+    pub fn secret_names(&self) -> impl Iterator<Item = &str> {
+        let behind = self.sources.iter().filter(|(_, source)| !matches!(source, SourceConfig::History(_)));
+        behind.map(|(name, _)| name.as_str())
+    }
+
     /// The source that reads transcripts: the enabled one that is configured or, where none is, one named `history`
     /// with all defaults. `None` where it was switched off.
     pub fn history(&self) -> Option<(&str, HistoryConfig)> {

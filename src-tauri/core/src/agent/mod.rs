@@ -5,6 +5,7 @@
 
 mod arguments;
 mod claude_code;
+mod login;
 pub mod screen;
 mod settings;
 mod version;

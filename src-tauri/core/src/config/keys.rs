@@ -3,6 +3,8 @@
 //! One table serves reading (which key, which line is wrong), `config set` and `config show`. A test holds it to
 //! the types in [`super`], so that neither can know a key the other does not.
 
+use crate::host::terminal;
+
 /// What a key takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
@@ -47,12 +49,7 @@ const DEADLINE: Takes = Takes::Number(10, 60_000);
 
 /// Keys outside of sources.
 pub const GENERAL: &[Key] = &[
-    key(
-        "spawn.terminal",
-        Takes::OneOf(&["auto", "terminal", "tmux"]),
-        Some("\"auto\""),
-        "where agents are opened",
-    ),
+    key("spawn.terminal", Takes::OneOf(&terminal::NAMES), Some("\"auto\""), "where agents are opened"),
     key(
         "spawn.permission",
         Takes::OneOf(&["ask", "accept-edits", "plan", "skip"]),

@@ -7,11 +7,17 @@ use std::path::{Path, PathBuf};
 use super::Host;
 use super::process::{Run, RunError};
 
+/// Whether this is macOS.
+pub const IS_MACOS: bool = false;
+
 /// The terminal `auto` stands for.
 pub const TERMINAL: &str = "tmux";
 
 /// How tmux gets here.
 pub const INSTALL_TMUX: &str = "install it: `sudo apt install tmux`, or your system's own way";
+
+/// What is said where no sign of a login is seen that could be kept elsewhere.
+pub const LOGIN_UNSEEN: &str = "";
 
 /// What people call the system's secret store.
 pub const SECRET_STORE: &str = "Secret Service";

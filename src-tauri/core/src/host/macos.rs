@@ -6,11 +6,17 @@ use super::Host;
 use super::process::{Run, RunError};
 use super::terminal::terminal_app;
 
+/// Whether this is macOS.
+pub const IS_MACOS: bool = true;
+
 /// The terminal `auto` stands for.
 pub const TERMINAL: &str = "terminal";
 
 /// How tmux gets here.
 pub const INSTALL_TMUX: &str = "install it: `brew install tmux`";
+
+/// What is said where no sign of a login is seen that could be kept elsewhere.
+pub const LOGIN_UNSEEN: &str = "; it may be in the Keychain, which pao does not look into";
 
 /// What people call the system's secret store.
 pub const SECRET_STORE: &str = "Keychain";

@@ -20,28 +20,32 @@ const LIMIT: Duration = Duration::from_secs(30);
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
     /// There is no such store on this machine.
-    #[error("there is no credential store ({}) on this machine: {why}", os::SECRET_STORE)]
+    #[error("there is no credential store ({}) on this machine", os::SECRET_STORE)]
     NoStore {
-        /// What was missing.
-        why: String,
+        /// The secret's name.
+        name: String,
     },
     /// It is locked, or access was refused.
-    #[error("the credential store ({}) is locked or refused access: {why}", os::SECRET_STORE)]
+    #[error("the credential store ({}) is locked or refused access", os::SECRET_STORE)]
     Locked {
-        /// Its own words.
-        why: String,
+        /// The secret's name.
+        name: String,
     },
     /// It did not answer.
     #[error("the credential store ({}) did not answer within {} s", os::SECRET_STORE, .after.as_secs())]
     Silent {
+        /// The secret's name.
+        name: String,
         /// How long was waited.
         after: Duration,
     },
     /// It failed.
     #[error("the credential store ({}) failed: {why}", os::SECRET_STORE)]
     Failed {
-        /// Its own words.
-        why: String,
+        /// The secret's name.
+        name: String,
+        /// Why, in our words.
+        why: &'static str,
     },
     /// It said that all went well, yet another process does not find the value.
     #[error("the credential store ({}) does not keep values across processes: {why}", os::SECRET_STORE)]
@@ -65,32 +69,47 @@ pub enum SecretError {
     },
 }
 
-impl From<SecretError> for crate::Error {
-    fn from(error: SecretError) -> Self {
-        let message = error.to_string();
-        match error {
-            SecretError::Name(_) => {
-                Self::user(message, "use letters, digits, dots, dashes and underscores, at most 64")
+impl SecretError {
+    /// One thing to do next.
+    pub fn next(&self) -> String {
+        match self {
+            Self::Name(_) => "use letters, digits, dots, dashes and underscores, at most 64".into(),
+            Self::Unheard(_) => "set secrets.store to \"keyring\" or \"file\"".into(),
+            Self::Locked { name } | Self::Silent { name, .. } => {
+                format!("unlock it and try again, or {}", other_ways(name))
             }
-            SecretError::Unheard(_) => Self::config(message, "set secrets.store to \"keyring\" or \"file\""),
-            SecretError::Locked { .. } | SecretError::Silent { .. } => Self::environment(
-                message,
-                "unlock it and try again, or set PAO_SECRET_<NAME>, or choose a private file: `pao config set \
-                 secrets.store file`",
-            ),
-            SecretError::File { path, .. } => {
-                let next = format!("make {} readable and writable for you alone", path.display());
-                Self::environment(message, next)
+            Self::File { path, .. } => {
+                format!("make {} readable and writable for you alone", path.display())
             }
-            SecretError::NoStore { .. } | SecretError::Failed { .. } | SecretError::Forgets { .. } => {
-                Self::environment(
-                    message,
-                    "set the variable PAO_SECRET_<NAME>, or choose a private file: `pao config set secrets.store file`",
-                )
-            }
+            Self::NoStore { name } | Self::Failed { name, .. } => other_ways(name),
+            Self::Forgets { .. } => other_ways(SELF_TEST),
         }
     }
 }
+
+impl From<SecretError> for crate::Error {
+    fn from(error: SecretError) -> Self {
+        let (message, next) = (error.to_string(), error.next());
+        match error {
+            SecretError::Name(_) => Self::user(message, next),
+            SecretError::Unheard(_) => Self::config(message, next),
+            _ => Self::environment(message, next),
+        }
+    }
+}
+
+/// What to do where the store cannot be used for that secret.
+fn other_ways(name: &str) -> String {
+    // A self-test's secret is nobody's.
+    let variable = match name.starts_with(SELF_TEST) {
+        true => "for a source NAME the variable PAO_SECRET_NAME".into(),
+        false => format!("the variable {}", variable(name)),
+    };
+    format!("set {variable}, or choose a private file: `pao config set secrets.store file`")
+}
+
+/// What the name of a self-test's secret begins with.
+const SELF_TEST: &str = "self-test-";
 
 /// A secret's value. Shows itself to nobody by accident.
 #[derive(Clone, PartialEq, Eq)]
@@ -170,11 +189,10 @@ impl SecretStore {
                 Ok(Some(Secret::new(text)))
             }
             Kind::Keyring => {
-                let name = name.to_string();
-                self.keyring(move || match entry(&name)?.get_password() {
+                self.keyring(name, |name| match entry(name)?.get_password() {
                     Ok(value) => Ok(Some(Secret::new(value))),
                     Err(keyring::Error::NoEntry) => Ok(None),
-                    Err(e) => Err(meaning(&e)),
+                    Err(e) => Err(meaning(name, &e)),
                 })
                 .await
             }
@@ -192,9 +210,11 @@ impl SecretStore {
                     .map_err(|source| SecretError::File { path, source })
             }
             Kind::Keyring => {
-                let (name, value) = (name.to_string(), value.clone());
-                self.keyring(move || entry(&name)?.set_password(value.reveal()).map_err(|e| meaning(&e)))
-                    .await
+                let value = value.clone();
+                self.keyring(name, move |name| {
+                    entry(name)?.set_password(value.reveal()).map_err(|e| meaning(name, &e))
+                })
+                .await
             }
         }
     }
@@ -208,11 +228,10 @@ impl SecretStore {
                 files::remove_if_there(&path).map_err(|source| SecretError::File { path, source })
             }
             Kind::Keyring => {
-                let name = name.to_string();
-                self.keyring(move || match entry(&name)?.delete_credential() {
+                self.keyring(name, |name| match entry(name)?.delete_credential() {
                     Ok(()) => Ok(true),
                     Err(keyring::Error::NoEntry) => Ok(false),
-                    Err(e) => Err(meaning(&e)),
+                    Err(e) => Err(meaning(name, &e)),
                 })
                 .await
             }
@@ -222,7 +241,7 @@ impl SecretStore {
     /// Proves that a value outlives the process that set it: sets one, has a second process of ours read it, and
     /// deletes it again.
     pub async fn self_test(&self) -> Result<(), SecretError> {
-        let name = format!("self-test-{}", uuid::Uuid::new_v4().simple());
+        let name = format!("{SELF_TEST}{}", uuid::Uuid::new_v4().simple());
         let value = Secret::new(uuid::Uuid::new_v4().simple().to_string());
         self.set(&name, &value).await?;
         let seen = self.seen_elsewhere(&name).await;
@@ -254,17 +273,21 @@ impl SecretStore {
 
     async fn keyring<T: Send + 'static>(
         &self,
-        job: impl FnOnce() -> Result<T, SecretError> + Send + 'static,
+        name: &str,
+        job: impl FnOnce(&str) -> Result<T, SecretError> + Send + 'static,
     ) -> Result<T, SecretError> {
+        let (own, name) = (name.to_string(), name.to_string());
         // Given up, the call goes on in its own thread: a plain one, since the runtime waits for its own at the end.
         let (send, receive) = tokio::sync::oneshot::channel();
         let started =
-            std::thread::Builder::new().name("secrets".into()).spawn(move || drop(send.send(job())));
-        started.map_err(|e| SecretError::Failed { why: e.to_string() })?;
+            std::thread::Builder::new().name("secrets".into()).spawn(move || drop(send.send(job(&own))));
+        if started.is_err() {
+            return Err(SecretError::Failed { name, why: "no thread could be started for it" });
+        }
         match tokio::time::timeout(self.limit, receive).await {
             Ok(Ok(answer)) => answer,
-            Ok(Err(_)) => Err(SecretError::Failed { why: "its thread ended".into() }),
-            Err(_) => Err(SecretError::Silent { after: self.limit }),
+            Ok(Err(_)) => Err(SecretError::Failed { name, why: "asking it broke down" }),
+            Err(_) => Err(SecretError::Silent { name, after: self.limit }),
         }
     }
 }
@@ -275,7 +298,7 @@ const ABSENT: &str = "absent";
 /// The other half of [`SecretStore::self_test`]: the fingerprint of a value, never the value. Only names that a
 /// self-test uses are answered.
 pub(super) async fn probe(host: &Host, kind: &str, name: &str) -> Result<String, crate::Error> {
-    if !name.starts_with("self-test-") {
+    if !name.starts_with(SELF_TEST) {
         return Err(SecretError::Name(name.to_string()).into());
     }
     let value = SecretStore::new(host, kind)?.get(name).await?;
@@ -299,21 +322,32 @@ fn check(name: &str) -> Result<(), SecretError> {
 
 fn entry(name: &str) -> Result<keyring::Entry, SecretError> {
     if let Err(e) = keyring::Entry::store_status() {
-        return Err(SecretError::NoStore { why: cause(e) });
+        tracing::debug!(error = %cause(e), "no credential store");
+        return Err(SecretError::NoStore { name: name.into() });
     }
-    keyring::Entry::new(SERVICE, name).map_err(|e| meaning(&e))
+    keyring::Entry::new(SERVICE, name).map_err(|e| meaning(name, &e))
 }
 
-fn meaning(error: &keyring::Error) -> SecretError {
-    match error {
-        keyring::Error::NoStorageAccess(_) => SecretError::Locked { why: cause(error) },
-        keyring::Error::NoDefaultStore => SecretError::NoStore { why: cause(error) },
-        // Some variants carry the value that could not be read; those are not quoted.
+/// What a store's error means. Its own text speaks of protocols and goes to the log only.
+fn meaning(name: &str, error: &keyring::Error) -> SecretError {
+    let name = name.to_string();
+    let why = match error {
+        // These carry the value that could not be read; it is not quoted anywhere.
         keyring::Error::BadEncoding(_) | keyring::Error::BadDataFormat(..) => {
-            SecretError::Failed { why: "the value it keeps is not text".into() }
+            return SecretError::Failed { name, why: "the value it keeps is not text" };
         }
-        _ => SecretError::Failed { why: cause(error) },
-    }
+        keyring::Error::NoStorageAccess(_) => return logged(error, SecretError::Locked { name }),
+        keyring::Error::NoDefaultStore => return logged(error, SecretError::NoStore { name }),
+        keyring::Error::TooLong(..) => "it does not take a value of this length",
+        keyring::Error::Ambiguous(_) => "it keeps several values of this name",
+        _ => "its own words are shown with PAO_LOG=debug",
+    };
+    logged(error, SecretError::Failed { name, why })
+}
+
+fn logged(error: &keyring::Error, meaning: SecretError) -> SecretError {
+    tracing::debug!(error = %cause(error), "the credential store");
+    meaning
 }
 
 fn cause(error: &keyring::Error) -> String {
@@ -376,7 +410,7 @@ mod tests {
     #[test]
     fn a_value_never_shows_itself() {
         assert_eq!(format!("{:?}", Secret::new("s3cret")), "Secret(…)");
-        let bad = meaning(&keyring::Error::BadEncoding(b"s3cret".to_vec()));
+        let bad = meaning("a", &keyring::Error::BadEncoding(b"s3cret".to_vec()));
         assert!(!format!("{bad} {bad:?}").contains("s3cret"));
     }
 }

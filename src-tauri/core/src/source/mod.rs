@@ -17,6 +17,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
+use crate::host::secrets::SecretError;
+
 /// What a source is asked.
 #[derive(Debug, Clone)]
 pub struct Question {
@@ -104,9 +106,23 @@ pub enum SourceError {
     /// The store asked to be left alone until then.
     #[error("asked to wait until {}", .0.format("%H:%M:%S UTC"))]
     Paused(DateTime<Utc>),
+    /// Its password or token cannot be read.
+    #[error("its secret cannot be read: {why}")]
+    Secret {
+        /// Why not.
+        why: String,
+        /// One thing to do next.
+        next: String,
+    },
     /// The configuration or a secret is missing or unusable.
     #[error("not configured: {0}")]
     Misconfigured(String),
+}
+
+impl From<&SecretError> for SourceError {
+    fn from(error: &SecretError) -> Self {
+        Self::Secret { why: error.to_string(), next: error.next() }
+    }
 }
 
 /// A source with what it may return and how long it may take.

@@ -281,12 +281,52 @@ pub trait Terminal: Send + Sync {
     }
 }
 
+/// A terminal that can be asked for by name.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// Its name in the configuration and on the command line.
+    pub name: &'static str,
+    /// There is none of it but on macOS.
+    pub only_macos: bool,
+    open: fn(&Host) -> Result<Arc<dyn Terminal>, TerminalError>,
+}
+
+/// Every terminal there is a file for.
+pub const KNOWN: [Known; 2] = [
+    Known {
+        name: terminal_app::NAME,
+        only_macos: true,
+        open: |host| Ok(Arc::new(terminal_app::TerminalApp::new(host)?)),
+    },
+    Known { name: tmux::NAME, only_macos: false, open: |host| Ok(Arc::new(tmux::Tmux::new(host)?)) },
+];
+
+/// Stands for the terminal that is usual on this system.
+pub const AUTO: &str = "auto";
+
+/// Every word that names a terminal.
+pub const NAMES: [&str; KNOWN.len() + 1] = {
+    let mut names = [AUTO; KNOWN.len() + 1];
+    let mut at = 0;
+    while at < KNOWN.len() {
+        names[at + 1] = KNOWN[at].name;
+        at += 1;
+    }
+    names
+};
+
+/// The words among them that can mean something on this system.
+pub fn names_here() -> impl Iterator<Item = &'static str> {
+    let here = KNOWN.iter().filter(|known| os::IS_MACOS || !known.only_macos);
+    std::iter::once(AUTO).chain(here.map(|known| known.name))
+}
+
 /// The terminal of that name; `auto` is the one usual on this system. Does not start anything.
 pub fn choose(host: &Host, wanted: &str) -> Result<Arc<dyn Terminal>, TerminalError> {
-    match if wanted == "auto" { os::TERMINAL } else { wanted } {
-        tmux::NAME => Ok(Arc::new(tmux::Tmux::new(host)?)),
-        terminal_app::NAME => Ok(Arc::new(terminal_app::TerminalApp::new(host)?)),
-        other => Err(TerminalError::Unheard(other.to_string())),
+    let wanted = if wanted == AUTO { os::TERMINAL } else { wanted };
+    match KNOWN.iter().find(|known| known.name == wanted) {
+        Some(known) => (known.open)(host),
+        None => Err(TerminalError::Unheard(wanted.to_string())),
     }
 }
 

@@ -42,9 +42,7 @@ pub(super) fn connecting(
                 (Some("28P01" | "28000"), Ok(None)) => SourceError::Refused(format!(
                     "login of user {user} is not accepted, and no password is stored for this source"
                 )),
-                (Some("28P01" | "28000"), Err(why)) => {
-                    SourceError::Misconfigured(format!("user {user} needs a password, and {why}"))
-                }
+                (Some("28P01" | "28000"), Err(error)) => error.into(),
                 (Some(code), _) => by_code(code),
                 (None, _) => SourceError::BadReply("an error without a code".into()),
             }

@@ -138,11 +138,7 @@ impl WorkerSource {
         }
         let token = match self.auth {
             Auth::None => None,
-            _ => self
-                .secrets
-                .get(&self.name)
-                .await
-                .map_err(|why| SourceError::Misconfigured(format!("the token cannot be read: {why}")))?,
+            _ => self.secrets.get(&self.name).await.map_err(|error| SourceError::from(&error))?,
         };
         let http = Http::new(&self.url, self.auth, token, now)?;
         let answer = self.exchange(&http, text, results).await;
