@@ -88,6 +88,7 @@ impl Real {
             version,
             session: SESSION,
             resume: false,
+            fork_of: None,
             name: "app",
             settings: Some(&settings),
             permission: if given.skip { Permission::Skip } else { Permission::Ask },

@@ -86,7 +86,7 @@ impl Start {
     }
 
     async fn wait(&self, launched: &Launched, prompt: Option<&str>) -> Result<Ready, ReadyError> {
-        let expect = Expect { prompt, briefing: true };
+        let expect = Expect { prompt, briefing: true, after: 0 };
         let cancel = CancellationToken::new();
         let (host, registry) = (&self.host, &self.registry);
         ready::wait(host, registry, &self.terminal, &CLAUDE_CODE, launched, &expect, self.limit, &cancel)

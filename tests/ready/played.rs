@@ -194,7 +194,7 @@ async fn a_wait_that_is_cancelled_ends_at_once() {
     let start = Start::new().await;
     let launched = start.open("exec sleep 60").await;
     let cancel = CancellationToken::new();
-    let expect = Expect { prompt: Some("fix"), briefing: false };
+    let expect = Expect { prompt: Some("fix"), briefing: false, after: 0 };
     let (host, registry) = (&start.host, &start.registry);
     let limit = start.limit;
     let waiting =

@@ -125,6 +125,7 @@ fn bare_start(claude: &Claude, folder: &Path, words: &str, n: usize, hooks: bool
         version: None,
         session: &uuid(n, hooks),
         resume: false,
+        fork_of: None,
         name: "bare",
         settings: Some(&file),
         permission: Permission::Ask,

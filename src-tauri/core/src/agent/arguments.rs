@@ -15,6 +15,8 @@ pub struct Arguments<'a> {
     pub session: &'a str,
     /// Goes back to that conversation instead of opening it.
     pub resume: bool,
+    /// A conversation the new one begins as a copy of; only where [`super::Flags::fork`] says how.
+    pub fork_of: Option<&'a str>,
     /// Name of the session, where the version can show one.
     pub name: &'a str,
     /// Settings for this session only.
@@ -33,6 +35,11 @@ impl HostAgent {
     pub fn arguments(&self, start: &Arguments<'_>) -> Vec<OsString> {
         let mut words: Vec<OsString> = start.extra.iter().map(OsString::from).collect();
         let mut push = |word: &str| words.push(word.into());
+        if let (Some(of), Some(fork)) = (start.fork_of, self.flags.fork) {
+            push(self.flags.resume);
+            push(of);
+            push(fork);
+        }
         push(if start.resume { self.flags.resume } else { self.flags.session });
         push(start.session);
         let (name_flag, since) = self.flags.name;

@@ -38,6 +38,7 @@ pub const CLAUDE_CODE: HostAgent = HostAgent {
     flags: Flags {
         session: "--session-id",
         resume: "--resume",
+        fork: Some("--fork-session"),
         name: ("-n", V2_1_119),
         settings: "--settings",
         // Always explicit: what a version does without a flag has changed (`default`, then `auto`).

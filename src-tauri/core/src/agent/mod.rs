@@ -95,6 +95,8 @@ pub struct Flags {
     pub session: &'static str,
     /// Goes back to a conversation.
     pub resume: &'static str,
+    /// Turns going back to a conversation into a new one that begins as its copy, where there is such a thing.
+    pub fork: Option<&'static str>,
     /// Names the session, and the oldest version that accepts it.
     pub name: (&'static str, Version),
     /// Gives settings for this session only.

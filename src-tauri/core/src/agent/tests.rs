@@ -19,6 +19,7 @@ fn start<'a>() -> Arguments<'a> {
         version: Some(Version(2, 1, 332)),
         session: "id",
         resume: false,
+        fork_of: None,
         name: "app",
         settings: None,
         permission: Permission::Ask,
@@ -49,6 +50,14 @@ fn the_config_folder_follows_the_environment() {
     host.env.insert(OsString::from("CLAUDE_CONFIG_DIR"), OsString::from("/elsewhere"));
     assert_eq!(CLAUDE_CODE.trust_file(&host), Path::new("/elsewhere/.claude.json"));
     assert_eq!(CLAUDE_CODE.sessions_dir(&host), PathBuf::from("/elsewhere/sessions"));
+}
+
+#[test]
+fn a_copy_of_a_conversation_has_an_id_of_its_own() {
+    let fork = words(&Arguments { fork_of: Some("old"), session: "new", ..start() });
+    assert_eq!(fork[..5], ["--resume", "old", "--fork-session", "--session-id", "new"]);
+    let resumed = words(&Arguments { resume: true, session: "old", ..start() });
+    assert_eq!(resumed[..2], ["--resume", "old"]);
 }
 
 #[test]

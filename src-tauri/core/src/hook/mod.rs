@@ -33,6 +33,9 @@ pub const GUARD: &str = "PAO_CHILD";
 /// Not longer than [`HostAgent::hook_context_limit`].
 pub const CONTEXT_FILE: &str = "hook.md";
 
+/// File in an agent's private folder with what changed while it rested: handed over first when its conversation is
+/// taken up again, and before the briefing whenever that is handed over. Empty where nothing changed.
+pub const CHANGED_FILE: &str = "changed.md";
 /// The verb, for nobody to type, that takes back what ended sessions were lent and indexes what was said in them.
 pub const SWEEP: &str = "sweep";
 
@@ -73,7 +76,7 @@ pub async fn answer(host: &Host, agent: &str, mut payload: impl Read) -> Answer 
     let mut seen = seen::understand(&value, &CLAUDE_CODE);
     let mut text = None;
     if seen.takes_context {
-        text = context(host, agent, &CLAUDE_CODE);
+        text = context(host, agent, &CLAUDE_CODE, seen.session_source.as_deref());
         seen.detail.insert("briefing".into(), text.is_some().into());
     }
     let ended = seen.state == Some(State::Ended);
@@ -116,14 +119,15 @@ async fn record(host: &Host, agent: &str, seen: Seen) {
     }
 }
 
-/// The text to hand over, where there is one. A text that is too long would be replaced by a short preview, so it
-/// is cut at a line's end instead, and says so.
-fn context(host: &Host, agent: &str, kind: &HostAgent) -> Option<String> {
+/// The text to hand over, where there is one. A conversation that is taken up again holds the briefing already, so
+/// that what changed is enough. A text that is too long would be replaced by a short preview, so it is cut at a
+/// line's end instead, and says so.
+fn context(host: &Host, agent: &str, kind: &HostAgent, source: Option<&str>) -> Option<String> {
     const CUT: &str = "\n(cut here: too long for a hook)\n";
-    let path: PathBuf = host.agent_dir(agent).join(CONTEXT_FILE);
-    let mut bytes = Vec::new();
-    std::fs::File::open(path).ok()?.take(PAYLOAD).read_to_end(&mut bytes).ok()?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let changed = text_of(host, agent, CHANGED_FILE);
+    let briefing =
+        if source == Some("resume") && changed.is_some() { None } else { text_of(host, agent, CONTEXT_FILE) };
+    let text = changed.unwrap_or_default() + &briefing.unwrap_or_default();
     if text.trim().is_empty() {
         return None;
     }
@@ -141,6 +145,14 @@ fn context(host: &Host, agent: &str, kind: &HostAgent) -> Option<String> {
         kept.push_str(line);
     }
     Some(kept.trim_end().to_string() + CUT)
+}
+
+/// The beginning of a file in an agent's private folder, where there is one.
+fn text_of(host: &Host, agent: &str, name: &str) -> Option<String> {
+    let path: PathBuf = host.agent_dir(agent).join(name);
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).ok()?.take(PAYLOAD).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Ids name folders, so nothing else than an id may come through.

@@ -101,6 +101,24 @@ async fn the_briefing_is_handed_over_at_every_beginning_of_a_conversation() {
 }
 
 #[tokio::test]
+async fn what_changed_comes_alone_at_a_return_and_before_the_briefing_otherwise() {
+    let world = world();
+    let dir = world.host.agent_dir("a1");
+    std::fs::write(dir.join(CONTEXT_FILE), "briefing\n").unwrap();
+    let said = async |source: &str| {
+        let start = fixture("SessionStart").replace("\"startup\"", &format!("\"{source}\""));
+        let output: Value = serde_json::from_str(&tell(&world, &start).await.stdout?).unwrap();
+        Some(output["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned())
+    };
+    std::fs::write(dir.join(CHANGED_FILE), "changed\n").unwrap();
+    assert_eq!(said("resume").await.as_deref(), Some("changed\n"));
+    assert_eq!(said("compact").await.as_deref(), Some("changed\nbriefing\n"));
+    std::fs::write(dir.join(CHANGED_FILE), "").unwrap();
+    assert_eq!(said("resume").await, None, "nothing changed, and the conversation holds its briefing");
+    assert_eq!(said("clear").await.as_deref(), Some("briefing\n"));
+}
+
+#[tokio::test]
 async fn a_briefing_over_the_limit_is_cut_at_a_line_and_says_so() {
     let world = world();
     let path = world.host.agent_dir("a1").join(CONTEXT_FILE);

@@ -68,6 +68,15 @@ impl Registry {
         Ok(())
     }
 
+    /// Row id of an agent's last event; 0 where it has none.
+    pub async fn last_event(&self, agent: &str) -> Result<i64, RegistryError> {
+        let row = sqlx::query("SELECT coalesce(max(id), 0) FROM events WHERE agent = ?")
+            .bind(agent)
+            .fetch_one(&mut *self.lock().await)
+            .await?;
+        Ok(row.try_get(0)?)
+    }
+
     /// An agent's events after the given row id (0 for all), oldest first, each with its row id.
     pub async fn events_after(&self, agent: &str, after: i64) -> Result<Vec<(i64, Event)>, RegistryError> {
         let rows = sqlx::query("SELECT * FROM events WHERE agent = ? AND id > ? ORDER BY id")

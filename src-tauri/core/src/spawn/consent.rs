@@ -6,31 +6,32 @@ use std::collections::BTreeSet;
 use super::passed::{Agreed, Permission, Topic};
 use super::request::{Consent, Face};
 use super::rooms::Ground;
-use super::{Warm, launch, trust};
+use super::{launch, trust};
 use crate::Error;
 
 /// Asks for what was not agreed to before. A no ends the spawn; nothing has been written.
 pub(super) async fn consents(
     context: &Context,
     ground: &Ground,
-    warm: &Warm,
+    topic: &Topic,
+    permission: Permission,
     face: &dyn Face,
 ) -> Result<BTreeSet<Agreed>, Error> {
     let Context { host, registry, .. } = context;
-    if warm.settled.permission == Permission::Skip {
+    if permission == Permission::Skip {
         // What cannot be done is not asked about, and neither is anything else.
         launch::skip_possible(host, ground.agent)?;
     }
-    let folder = &warm.topic.folder;
+    let folder = &topic.folder;
     let mut known = registry.consents(folder).await?;
     let before = known;
     let mut agreed = BTreeSet::new();
-    let place = ground.trust(&warm.topic);
+    let place = ground.trust(topic);
     if !trust::look(&place)? && !known.trust {
-        known.trust = ask(face, &Consent::Trust { folder: folder.clone(), enables: enables(&warm.topic) })?;
+        known.trust = ask(face, &Consent::Trust { folder: folder.clone(), enables: enables(topic) })?;
     }
     agreed.insert(Agreed::Trust);
-    if warm.settled.permission == Permission::Skip {
+    if permission == Permission::Skip {
         if !known.skip_permissions {
             let needs = ground.agent.skip_setting.to_string();
             known.skip_permissions = ask(face, &Consent::SkipPermissions { folder: folder.clone(), needs })?;

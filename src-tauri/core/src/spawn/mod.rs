@@ -3,6 +3,7 @@
 //! Only this folder's own files know the order. Whatever a room writes outside our own folder is journalled first,
 //! so that a crash, a failure or a Ctrl-C at any moment can be taken back.
 
+pub mod again;
 pub mod briefing;
 mod choices;
 mod consent;
@@ -19,13 +20,15 @@ pub mod topic;
 pub mod trust;
 pub mod undo;
 
+use std::collections::BTreeSet;
+
 use tokio_util::sync::CancellationToken;
 
 use self::choices::Settled;
 use self::consent::{consents, enables};
-use self::passed::{Briefing, Gathered, Receipt, Topic, Way, silent};
+use self::passed::{Briefing, Conversation, Gathered, Receipt, Topic, Way, silent};
 use self::request::{Brief, DryRun, Face, Request, Spawned, Step};
-use self::rooms::{Ground, ground, plan, rooms};
+use self::rooms::{Ground, Job, ground, plan, rooms};
 use self::steps::Steps;
 use crate::host::process::Run;
 use crate::host::terminal;
@@ -45,6 +48,8 @@ struct Warm {
     briefing: Briefing,
     settled: Settled,
     last: Choices,
+    conversation: Conversation,
+    changed: Option<String>,
 }
 
 /// Gathers and composes; writes nothing.
@@ -71,7 +76,7 @@ pub async fn dry_run(
     edit(request, face, &mut warm.briefing)?;
     let terminal = terminal::choose(&context.host, &warm.settled.terminal)?;
     let id = new_id();
-    let (plan, note) = plan(context, &ground, &warm, &id).await?;
+    let (plan, note) = plan(context, &ground, &Job::new(context, &warm, &id, BTreeSet::new())).await?;
     let mut would = plan.describe(&context.host);
     would.extend(note);
     let place = ground.trust(&warm.topic);
@@ -114,12 +119,13 @@ pub async fn spawn(
     let terminal = terminal::choose(&context.host, &warm.settled.terminal)?;
     face.composed(&warm.briefing, &warm.gathered);
     edit(request, face, &mut warm.briefing)?;
-    let agreed = consents(context, &ground, &warm, face).await;
+    let agreed = consents(context, &ground, &warm.topic, warm.settled.permission, face).await;
     // Whoever interrupts a question has not answered it.
     let agreed = if cancel.is_cancelled() { Err(cancelled()) } else { agreed }?;
     let id = register(context, request, &ground, &mut warm).await?;
 
-    let outcome = rooms(context, &steps, &ground, &warm, terminal.as_ref(), &id, agreed, cancel).await;
+    let job = Job::new(context, &warm, &id, agreed);
+    let outcome = rooms(context, &steps, &ground, &job, terminal.as_ref(), cancel).await;
     let (launched, ready, way, mut notes) = match outcome {
         Ok(done) => done,
         Err(error) => return Err(undo::after_failure(context, &id, error).await),
@@ -186,7 +192,8 @@ async fn warm(
     let options = briefing::Options { budget: settled.budget, now: host.now(), pao: &host.exe };
     let briefing = briefing::compose(&topic, &gathered, &options);
     step.done(briefing_note(&briefing, silent(&gathered.reports)));
-    Ok(Warm { topic, gathered, briefing, settled, last })
+    let (conversation, changed) = (Conversation::New(None), None);
+    Ok(Warm { topic, gathered, briefing, settled, last, conversation, changed })
 }
 
 async fn find_topic(context: &Context, request: &Request) -> Result<Topic, Error> {

@@ -139,6 +139,17 @@ pub enum Permission {
     Skip,
 }
 
+/// Which conversation an agent is started with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Conversation {
+    /// A new one, of that id where one is given.
+    New(Option<String>),
+    /// That one, taken up again.
+    Resume(String),
+    /// A new one that begins as a copy of that one.
+    Fork(String),
+}
+
 /// A dialog the user has agreed to in advance, so that *ready* may confirm it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Agreed {

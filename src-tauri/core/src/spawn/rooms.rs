@@ -1,17 +1,18 @@
 //! Rooms four to seven: everything that writes, starts or waits.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::passed::{self, Agreed, Ready, Receipt, Topic, Way};
+use super::passed::{self, Agreed, Conversation, Permission, Ready, Receipt, Topic, Way};
 use super::program::{self, Program};
 use super::request::Step;
 use super::steps::Steps;
 use super::{Warm, briefing, cancelled, deliver, launch, ready, trust};
-use crate::agent::{HookCall, HostAgent};
+use crate::agent::{self, HookCall, HostAgent};
+use crate::hook;
 use crate::host::files;
 use crate::host::terminal::Terminal;
 use crate::{Context, Error};
@@ -34,8 +35,58 @@ impl Ground {
     }
 }
 
+/// What an agent is started with, whether for the first time or again.
+pub(super) struct Job<'a> {
+    /// Registry id.
+    pub id: &'a str,
+    /// Name, folder, project and, at a first start, the prompt.
+    pub topic: &'a Topic,
+    /// The whole briefing.
+    pub briefing: &'a str,
+    /// `None` is `auto`.
+    pub way: Option<Way>,
+    pub permission: Permission,
+    /// The user's own arguments.
+    pub args: &'a [String],
+    pub conversation: &'a Conversation,
+    /// What our hook says first when the conversation is taken up again; empty to say nothing then.
+    pub changed: Option<&'a str>,
+    /// Dialogs the user agreed to.
+    pub agreed: BTreeSet<Agreed>,
+}
+
+impl<'a> Job<'a> {
+    pub fn new(context: &'a Context, warm: &'a Warm, id: &'a str, agreed: BTreeSet<Agreed>) -> Self {
+        Self {
+            id,
+            topic: &warm.topic,
+            briefing: &warm.briefing.markdown,
+            way: warm.settled.way,
+            permission: warm.settled.permission,
+            args: &context.config.agent.args,
+            conversation: &warm.conversation,
+            changed: warm.changed.as_deref(),
+            agreed,
+        }
+    }
+}
+
 pub(super) async fn ground(context: &Context) -> Result<Ground, Error> {
-    let agent = context.agent()?;
+    ground_of(context, context.agent()?).await
+}
+
+/// The same for an agent of that kind, which need not be the configured one.
+pub(super) async fn ground_for(context: &Context, kind: &str) -> Result<Ground, Error> {
+    let agent = agent::by_kind(kind).ok_or_else(|| {
+        Error::user(
+            format!("this pao knows no host agent {kind}"),
+            "update pao to the version that started it",
+        )
+    })?;
+    ground_of(context, agent).await
+}
+
+async fn ground_of(context: &Context, agent: &'static HostAgent) -> Result<Ground, Error> {
     let program = program::find(&context.host, agent, &context.config.agent).await?;
     Ok(Ground { agent, program, trust_file: agent.trust_file(&context.host) })
 }
@@ -43,27 +94,25 @@ pub(super) async fn ground(context: &Context) -> Result<Ground, Error> {
 pub(super) type Done = (passed::Launched, Ready, Way, Vec<String>);
 
 /// Rooms four to seven.
-#[expect(clippy::too_many_arguments, reason = "everything the earlier rooms made")]
 pub(super) async fn rooms(
     context: &Context,
     steps: &Steps<'_>,
     ground: &Ground,
-    warm: &Warm,
+    job: &Job<'_>,
     terminal: &dyn Terminal,
-    id: &str,
-    agreed: BTreeSet<Agreed>,
     cancel: &CancellationToken,
 ) -> Result<Done, Error> {
     let Context { host, registry, config, .. } = context;
+    let id = job.id;
     let mut notes = Vec::new();
     let step = steps.begin(Step::Deliver);
-    let delivered = deliver(context, ground, warm, id).await;
+    let delivered = deliver(context, ground, job).await;
     let (way, note) = step.settle(delivered, |(way, _)| way_note(*way).into())?;
     notes.extend(note);
     stop_if(cancel)?;
 
     let step = steps.begin(Step::Trust);
-    let place = ground.trust(&warm.topic);
+    let place = ground.trust(job.topic);
     match trust::grant(host, registry, id, &place, host.now()).await {
         Ok(granted) => match granted {
             trust::Granted::Added => step.done("marked as trusted"),
@@ -85,9 +134,11 @@ pub(super) async fn rooms(
     }
     stop_if(cancel)?;
 
+    // What hooks told of an earlier life of this agent proves nothing about this start.
+    let after = registry.last_event(id).await?;
     let step = steps.begin(Step::Launch);
     let launched = tokio::select! {
-        launched = start(context, ground, warm, terminal, id, agreed) => launched,
+        launched = start(context, ground, job, terminal) => launched,
         () = cancel.cancelled() => Err(cancelled()),
     };
     let started = step.settle(launched, |s| s.launched.terminal.clone())?;
@@ -95,8 +146,8 @@ pub(super) async fn rooms(
     let launched = started.launched;
 
     let step = steps.begin(Step::Ready);
-    let prompt = warm.topic.prompt.as_deref();
-    let expect = ready::Expect { prompt, briefing: way == Way::Session };
+    let prompt = job.topic.prompt.as_deref();
+    let expect = ready::Expect { prompt, briefing: way == Way::Session, after };
     let limit = Duration::from_secs(config.spawn.ready_timeout_s);
     let ready = ready::wait(host, registry, terminal, ground.agent, &launched, &expect, limit, cancel).await;
     let ready = match ready {
@@ -130,26 +181,24 @@ fn way_note(way: Way) -> &'static str {
 pub(super) async fn plan(
     context: &Context,
     ground: &Ground,
-    warm: &Warm,
-    id: &str,
+    job: &Job<'_>,
 ) -> Result<(deliver::Plan, Option<String>), Error> {
     let hooks = ground.agent.session_hooks(ground.program.version);
-    let chosen = warm.settled.way.unwrap_or(if hooks { Way::Session } else { Way::Files });
+    let chosen = job.way.unwrap_or(if hooks { Way::Session } else { Way::Files });
     if chosen == Way::Session && !hooks {
         return Err(Error::user(
             format!("this version of {} has no session hooks", ground.agent.display),
             "use --delivery files",
         ));
     }
-    let whole = context.host.agent_dir(id).join(deliver::BRIEFING_FILE);
-    let fitted =
-        briefing::fit(&warm.briefing.markdown, ground.agent.hook_context_limit, &whole.to_string_lossy());
+    let whole = context.host.agent_dir(job.id).join(deliver::BRIEFING_FILE);
+    let fitted = briefing::fit(job.briefing, ground.agent.hook_context_limit, &whole.to_string_lossy());
     let wanted = |way| deliver::Wanted {
-        agent: id,
+        agent: job.id,
         way,
-        folder: &warm.topic.folder,
-        project: &warm.topic.project,
-        briefing: &warm.briefing.markdown,
+        folder: &job.topic.folder,
+        project: &job.topic.project,
+        briefing: job.briefing,
         hook_text: &fitted.text,
         reads: ground.agent.reads,
     };
@@ -163,55 +212,62 @@ pub(super) async fn plan(
     }
 }
 
-async fn deliver(
-    context: &Context,
-    ground: &Ground,
-    warm: &Warm,
-    id: &str,
-) -> Result<(Way, Option<String>), Error> {
+async fn deliver(context: &Context, ground: &Ground, job: &Job<'_>) -> Result<(Way, Option<String>), Error> {
     let Context { host, registry, .. } = context;
-    let (plan, note) = plan(context, ground, warm, id).await?;
-    deliver::apply(host, registry, &plan, id, host.now()).await?;
-    registry.set_briefing(id, &warm.briefing.hash, plan.way).await?;
+    let (plan, note) = plan(context, ground, job).await?;
+    deliver::apply(host, registry, &plan, job.id, host.now()).await?;
+    registry.set_briefing(job.id, &files::sha256(job.briefing.as_bytes()), plan.way).await?;
     Ok((plan.way, note))
 }
 
 async fn start(
     context: &Context,
     ground: &Ground,
-    warm: &Warm,
+    job: &Job<'_>,
     terminal: &dyn Terminal,
-    id: &str,
-    agreed: BTreeSet<Agreed>,
 ) -> Result<launch::Start, Error> {
     let host = &context.host;
     let version = ground.program.version;
-    let dir = host.agent_dir(id);
+    let dir = host.agent_dir(job.id);
     let settings_file = dir.join("settings.json");
-    let call = HookCall { exe: &host.exe, agent: id, pao_home: Some(&host.pao_home) };
+    let call = HookCall { exe: &host.exe, agent: job.id, pao_home: Some(&host.pao_home) };
     let settings = ground.agent.settings(version, &call, &dir).to_string();
-    launch::private_folder(host, &context.registry, id, &dir).await?;
-    files::write_private(&settings_file, settings.as_bytes(), false).map_err(|e| {
-        Error::environment(
-            format!("{} cannot be written: {e}", host.display(&settings_file)),
-            "make room on the disk, then spawn again",
-        )
-    })?;
-    let session = uuid::Uuid::new_v4().to_string();
+    launch::private_folder(host, &context.registry, job.id, &dir).await?;
+    let put = |file: &Path, text: &str| {
+        files::write_private(file, text.as_bytes(), false).map_err(|e| {
+            Error::environment(
+                format!("{} cannot be written: {e}", host.display(file)),
+                "make room on the disk, then try again",
+            )
+        })
+    };
+    put(&settings_file, &settings)?;
+    // Kept also where the briefing stands in the project, from where it goes when the session ends.
+    put(&dir.join(deliver::BRIEFING_FILE), job.briefing)?;
+    if let Some(changed) = job.changed {
+        put(&dir.join(hook::CHANGED_FILE), changed)?;
+    }
+    let new = || uuid::Uuid::new_v4().to_string();
+    let (session, resume, fork_of) = match job.conversation {
+        Conversation::New(id) => (id.clone().unwrap_or_else(new), false, None),
+        Conversation::Resume(id) => (id.clone(), true, None),
+        Conversation::Fork(id) => (new(), false, Some(id.as_str())),
+    };
     let spec = launch::LaunchSpec {
-        agent_id: id,
+        agent_id: job.id,
         program: &ground.program.path,
         path: &ground.program.child_path,
         version,
         session: &session,
-        resume: false,
-        permission: warm.settled.permission,
+        resume,
+        fork_of,
+        permission: job.permission,
         settings_file: Some(&settings_file),
-        prompt: warm.topic.prompt.as_deref(),
-        extra_args: &context.config.agent.args,
-        agreed,
+        prompt: job.topic.prompt.as_deref(),
+        extra_args: job.args,
+        agreed: job.agreed.clone(),
     };
-    Ok(launch::launch(host, &context.registry, terminal, ground.agent, &warm.topic, spec).await?)
+    Ok(launch::launch(host, &context.registry, terminal, ground.agent, job.topic, spec).await?)
 }
 
 fn stop_if(cancel: &CancellationToken) -> Result<(), Error> {

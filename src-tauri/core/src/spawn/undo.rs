@@ -92,8 +92,21 @@ async fn targets(context: &Context, target: &Target) -> Result<Vec<Agent>, Error
 /// Takes back every open change of one agent. A change that cannot be taken back now is reported, stays
 /// journalled, and does not keep the others.
 pub(super) async fn take_back(context: &Context, id: &str, name: &str) -> Result<Vec<UndoneItem>, Error> {
+    take_back_after(context, id, name, 0).await
+}
+
+/// The same for changes journalled behind that row.
+async fn take_back_after(
+    context: &Context,
+    id: &str,
+    name: &str,
+    after: i64,
+) -> Result<Vec<UndoneItem>, Error> {
     let mut items = Vec::new();
     for entry in context.registry.open_changes(Some(id)).await? {
+        if entry.id <= after {
+            continue;
+        }
         let what = describe(&context.host, &entry.change);
         let (outcome, gone) = match one(context, &entry).await {
             Ok(outcome) => outcome,
@@ -176,4 +189,25 @@ pub(super) async fn after_failure(context: &Context, id: &str, error: Error) -> 
     let _ = context.registry.set_state(id, State::Ended, None, "undo", context.host.now()).await;
     let left: Vec<String> = left.iter().map(|item| format!("{} ({})", item.what, item.outcome)).collect();
     error.after(format!("taken back, except: {}", left.join("; ")))
+}
+
+/// Takes back what the return of an agent did that failed or was cancelled, and says so in its error. What was done
+/// for the agent's first start stays: it can still come back.
+pub(super) async fn after_failed_return(context: &Context, id: &str, before: i64, error: Error) -> Error {
+    let items = match take_back_after(context, id, id, before).await {
+        Ok(items) => items,
+        Err(second) => {
+            return error.after(format!("what was done is journalled but could not be taken back: {second}"));
+        }
+    };
+    let left: Vec<String> = items
+        .iter()
+        .filter(|item| !item.gone)
+        .map(|item| format!("{} ({})", item.what, item.outcome))
+        .collect();
+    match (items.is_empty(), left.is_empty()) {
+        (true, _) => error.after("nothing had been started; its conversation is as it was"),
+        (_, true) => error.after("everything done for its return was taken back; its conversation is kept"),
+        _ => error.after(format!("taken back, except: {}", left.join("; "))),
+    }
 }

@@ -123,6 +123,8 @@ pub struct LaunchSpec<'a> {
     pub session: &'a str,
     /// Goes back to that conversation.
     pub resume: bool,
+    /// The conversation the new one is to begin as a copy of.
+    pub fork_of: Option<&'a str>,
     /// What the agent may do without asking.
     pub permission: Permission,
     /// Settings for this session only.
@@ -264,6 +266,7 @@ fn write(
         version: spec.version,
         session: spec.session,
         resume: spec.resume,
+        fork_of: spec.fork_of,
         name: &topic.name,
         settings: spec.settings_file,
         permission: spec.permission,

@@ -84,6 +84,7 @@ impl World {
             version: None,
             session: "00000000-0000-4000-8000-000000000001",
             resume: false,
+            fork_of: None,
             permission: Permission::Ask,
             settings_file: None,
             prompt: Some("it's \"a\" $(touch pwned)\nof two lines; `touch pwned`"),

@@ -47,6 +47,7 @@ pub(super) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
+    #[expect(clippy::too_many_arguments, reason = "each is a different thing to look at")]
     pub(super) fn new(
         host: &'a Host,
         registry: &'a Registry,
@@ -55,6 +56,7 @@ impl<'a> Watch<'a> {
         launched: &'a Launched,
         folder: &Path,
         prompt: Option<&str>,
+        after: i64,
     ) -> Self {
         let transcripts = agent.transcripts_dir(host);
         let file = format!("{}.jsonl", launched.session);
@@ -67,7 +69,7 @@ impl<'a> Watch<'a> {
             transcript: agent.transcript_folder(folder).map(|name| transcripts.join(name).join(file)),
             prompt: prompt.map(hook::fingerprint),
             readable: terminal.capabilities_of(&launched.handle).read,
-            events_after: 0,
+            events_after: after,
             process: None,
             screen_due: Duration::ZERO,
             alive_due: Duration::ZERO,

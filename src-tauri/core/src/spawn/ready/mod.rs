@@ -31,6 +31,8 @@ pub struct Expect<'a> {
     pub prompt: Option<&'a str>,
     /// Our hook is to hand the briefing over.
     pub briefing: bool,
+    /// Only events behind this row of the registry count.
+    pub after: i64,
 }
 
 /// Why a start came to nothing.
@@ -90,7 +92,8 @@ pub async fn wait(
     let prompt = expect.prompt.map(|prompt| agent.defused(prompt));
     let row = registry.agent(&launched.agent).await?;
     let folder = row.map(|row| row.folder).unwrap_or_default();
-    let mut watch = Watch::new(host, registry, terminal, agent, launched, &folder, prompt.as_deref());
+    let mut watch =
+        Watch::new(host, registry, terminal, agent, launched, &folder, prompt.as_deref(), expect.after);
     let mut machine = Machine::new(Setting {
         prompt: prompt.clone(),
         in_arguments: launched.prompt_in_arguments,
