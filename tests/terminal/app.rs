@@ -8,43 +8,7 @@ use super::{Stage, until, until_screen};
 
 const NAME: &str = "terminal";
 
-fn log(stage: &Stage) -> String {
-    let root = stage.root.path().to_string_lossy().into_owned();
-    fs::read_to_string(stage.of_terminal("log")).unwrap_or_default().replace(&root, "ROOT")
-}
-
-fn fails(stage: &Stage, how: &str) {
-    fs::write(stage.of_terminal("fails"), how).unwrap();
-}
-
-fn windows(stage: &Stage) -> usize {
-    fs::read_dir(stage.of_terminal("windows")).map_or(0, Iterator::count)
-}
-
-#[tokio::test]
-async fn what_it_opens_runs_and_can_be_read_and_closed() {
-    super::what_it_opens_runs_and_can_be_read_and_closed(&Stage::new(), NAME).await;
-}
-
-#[tokio::test]
-async fn text_arrives_as_it_is_and_at_the_right_window() {
-    super::text_arrives_as_it_is_and_at_the_right_window(&Stage::new(), NAME).await;
-}
-
-#[tokio::test]
-async fn text_that_is_no_text_is_refused_before_anything_is_typed() {
-    super::text_that_is_no_text_is_refused_before_anything_is_typed(&Stage::new(), NAME).await;
-}
-
-#[tokio::test]
-async fn a_window_that_is_gone_is_said_to_be_gone() {
-    super::a_window_that_is_gone_is_said_to_be_gone(&Stage::new(), NAME).await;
-}
-
-#[tokio::test]
-async fn names_are_never_executed() {
-    super::names_are_never_executed(NAME).await;
-}
+suite!(NAME);
 
 #[tokio::test]
 async fn a_window_is_opened_with_a_path_and_a_title_and_nothing_else() {
@@ -52,9 +16,10 @@ async fn a_window_is_opened_with_a_path_and_a_title_and_nothing_else() {
     let terminal = stage.terminal(NAME);
     let opened = terminal.open(&stage.script("api", "exec sleep 60")).await.unwrap();
     terminal.focus(&opened.handle).await.unwrap();
-    assert_eq!((windows(&stage), opened.note, opened.attach), (1, None, None));
+    assert_eq!((stage.windows(NAME), opened.note, opened.attach), (1, None, None));
     assert_eq!(
-        log(&stage)
+        stage
+            .log()
             .lines()
             .map(|l| l.replace("/dev/pts/", "/dev/ttys"))
             .map(|l| l.trim_end_matches(|c: char| c.is_ascii_digit() || c == ']').to_string())
@@ -70,7 +35,7 @@ async fn a_window_is_opened_with_a_path_and_a_title_and_nothing_else() {
 #[tokio::test]
 async fn a_denial_is_told_once_and_the_script_is_opened_as_a_document() {
     let stage = Stage::new();
-    fails(&stage, "-1743");
+    stage.fails(NAME, "-1743");
     let mut notes = Vec::new();
     for n in 0..3 {
         // As three runs of the command would: nothing is kept in memory.
@@ -89,7 +54,7 @@ async fn a_denial_is_told_once_and_the_script_is_opened_as_a_document() {
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(notes[0].contains("Privacy & Security > Automation"), "{notes:?}");
     // Allowed meanwhile: the next start uses it at once.
-    fs::remove_file(stage.of_terminal("fails")).unwrap();
+    stage.recovers(NAME);
     let terminal = stage.terminal(NAME);
     let opened = terminal.open(&stage.script("api", "exec sleep 60")).await.unwrap();
     assert!(terminal.capabilities_of(&opened.handle).read);
@@ -99,16 +64,16 @@ async fn a_denial_is_told_once_and_the_script_is_opened_as_a_document() {
 async fn an_unanswered_question_is_waited_for_once_and_within_our_own_limit() {
     let mut stage = Stage::new();
     stage.host.env.insert("PAO_CONSENT_LIMIT_MS".into(), "400".into());
-    fails(&stage, "sleep");
+    stage.fails(NAME, "sleep");
     let since = Instant::now();
     let opened = stage.terminal(NAME).open(&stage.script("api", "exec sleep 60")).await.unwrap();
     assert!(opened.note.unwrap().contains("waiting for your answer"));
     let opened = stage.terminal(NAME).open(&stage.script("api2", "exec sleep 60")).await.unwrap();
     assert_eq!(opened.note, None);
     assert!(since.elapsed() < Duration::from_secs(5));
-    assert_eq!(log(&stage).lines().filter(|l| l.starts_with("open [ROOT")).count(), 1, "asked again at once");
+    assert_eq!(stage.log().lines().filter(|l| l.starts_with("open [ROOT")).count(), 1, "asked again at once");
     // The user answers, and says so.
-    fs::remove_file(stage.of_terminal("fails")).unwrap();
+    stage.recovers(NAME);
     TerminalApp::new(&stage.host).unwrap().ask_again().await.unwrap();
     let terminal = stage.terminal(NAME);
     let opened = terminal.open(&stage.script("api3", "exec sleep 60")).await.unwrap();
@@ -122,7 +87,7 @@ async fn each_failure_is_told_apart() {
     let handle = terminal.open(&stage.script("api", "exec sleep 60")).await.unwrap().handle;
     let mut said = Vec::new();
     for how in ["-1743", "-600", "-609", "-1712", "-1728", "-10000", "-128"] {
-        fails(&stage, how);
+        stage.fails(NAME, how);
         let error = terminal.screen(&handle).await.unwrap_err();
         let kind = format!("{error:?}");
         said.push(format!("{how} {}", kind.split([' ', '{']).next().unwrap()));
@@ -142,7 +107,7 @@ async fn each_failure_is_told_apart() {
             "-128 Refused"
         ]
     );
-    fails(&stage, "sleep");
+    stage.fails(NAME, "sleep");
     fs::remove_file(stage.path("automation.json")).unwrap();
     let mut host = stage.host.clone();
     host.env.insert("PAO_CONSENT_LIMIT_MS".into(), "300".into());
@@ -153,18 +118,18 @@ async fn each_failure_is_told_apart() {
 #[tokio::test]
 async fn a_terminal_that_quits_meanwhile_is_asked_once_more() {
     let stage = Stage::new();
-    fs::write(stage.of_terminal("fails-once"), "-609").unwrap();
+    fs::write(stage.of_applications("terminal/fails-once"), "-609").unwrap();
     let terminal = stage.terminal(NAME);
     let opened = terminal.open(&stage.script("api", "echo here; exec sleep 60")).await.unwrap();
     until_screen(&*terminal, &opened.handle, "here").await;
-    assert_eq!((windows(&stage), opened.note), (1, None));
+    assert_eq!((stage.windows(NAME), opened.note), (1, None));
 }
 
 #[tokio::test]
 async fn where_nothing_helps_the_first_reason_is_given() {
     let stage = Stage::new();
-    fails(&stage, "-1743");
-    fs::write(stage.of_terminal("open-fails"), "").unwrap();
+    stage.fails(NAME, "-1743");
+    fs::write(stage.of_applications("open-fails"), "").unwrap();
     let error = stage.terminal(NAME).open(&stage.script("api", "exit")).await.unwrap_err();
     assert!(matches!(error, TerminalError::Denied { .. }), "{error:?}");
 }
@@ -177,7 +142,7 @@ async fn a_path_that_could_not_be_typed_is_opened_as_a_document() {
     let opened = stage.terminal(NAME).open(&script).await.unwrap();
     assert!(opened.note.unwrap().contains("too long"));
     until("it runs", || async { mark.exists() }).await;
-    assert!(!log(&stage).contains("open [ROOT"), "{}", log(&stage));
+    assert!(!stage.log().contains("open [ROOT"), "{}", stage.log());
 }
 
 #[tokio::test]
@@ -188,8 +153,8 @@ async fn a_window_with_more_in_it_is_left_open() {
     let error = terminal.close(&busy).await.unwrap_err();
     assert_eq!(error.to_string(), "the window in Terminal.app was left open: something still runs in it");
     let shared = terminal.open(&stage.script("shared", "exit")).await.unwrap().handle;
-    fs::create_dir_all(stage.of_terminal("extra-tab")).unwrap();
-    fs::write(stage.of_terminal("extra-tab/942"), "").unwrap();
+    fs::create_dir_all(stage.of_applications("terminal/extra-tab")).unwrap();
+    fs::write(stage.of_applications("terminal/extra-tab/942"), "").unwrap();
     let error = terminal.close(&shared).await.unwrap_err();
     assert_eq!(error.to_string(), "the window in Terminal.app was left open: it holds other tabs");
 }
@@ -204,5 +169,5 @@ async fn what_it_cannot_do_is_said_and_not_tried() {
     assert!(matches!(terminal.paste(&handle, "a\nb").await, Err(TerminalError::Text(_))));
     assert!(matches!(terminal.paste(&handle, &"a".repeat(1001)).await, Err(TerminalError::Text(_))));
     assert_eq!(stage.got("app"), "");
-    assert!(!log(&stage).contains("send"));
+    assert!(!stage.log().contains("send"));
 }

@@ -1,6 +1,60 @@
-//! What every terminal must do, run against real tmux and against a make-believe Terminal.app.
+//! What every terminal must do, run against real tmux and against make-believe Terminal.app, iTerm2 and Ghostty.
+
+/// What every terminal must do, for the one of that name.
+macro_rules! suite {
+    ($name:expr) => {
+        #[tokio::test]
+        async fn what_it_opens_runs_and_can_be_read_and_closed() {
+            crate::terminal::what_it_opens_runs_and_can_be_read_and_closed(
+                &crate::terminal::Stage::new(),
+                $name,
+            )
+            .await;
+        }
+
+        #[tokio::test]
+        async fn text_arrives_as_it_is_and_at_the_right_window() {
+            crate::terminal::text_arrives_as_it_is_and_at_the_right_window(
+                &crate::terminal::Stage::new(),
+                $name,
+            )
+            .await;
+        }
+
+        #[tokio::test]
+        async fn text_that_is_no_text_is_refused_before_anything_is_typed() {
+            crate::terminal::text_that_is_no_text_is_refused_before_anything_is_typed(
+                &crate::terminal::Stage::new(),
+                $name,
+            )
+            .await;
+        }
+
+        #[tokio::test]
+        async fn a_window_that_is_gone_is_said_to_be_gone() {
+            crate::terminal::a_window_that_is_gone_is_said_to_be_gone(&crate::terminal::Stage::new(), $name)
+                .await;
+        }
+
+        #[tokio::test]
+        async fn names_are_never_executed() {
+            crate::terminal::names_are_never_executed($name).await;
+        }
+
+        #[tokio::test]
+        async fn it_does_what_it_says_it_can_and_nothing_else() {
+            crate::terminal::it_does_what_it_says_it_can_and_nothing_else(
+                &crate::terminal::Stage::new(),
+                $name,
+            )
+            .await;
+        }
+    };
+}
 
 mod app;
+mod choice;
+mod scripted;
 mod tmux;
 
 use std::collections::BTreeMap;
@@ -11,9 +65,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pao_core::host::Host;
-use pao_core::host::terminal::{Alive, Script, Terminal, TerminalError, choose};
+use pao_core::host::terminal::iterm2;
+use pao_core::host::terminal::{Alive, Key, Script, Terminal, TerminalError, choose};
 
-/// A temporary machine with its own tmux socket and its own make-believe Terminal.
+/// A temporary machine with its own tmux socket and its own make-believe applications.
 struct Stage {
     root: tempfile::TempDir,
     host: Host,
@@ -32,7 +87,12 @@ impl Stage {
         let bin = root.path().join("bin");
         fs::create_dir_all(&home).unwrap();
         fs::create_dir_all(&bin).unwrap();
-        fs::create_dir_all(root.path().join("terminal")).unwrap();
+        for application in ["terminal", "iterm2", "ghostty"] {
+            fs::create_dir_all(root.path().join("applications").join(application)).unwrap();
+        }
+        for bundle in ["iTerm.app", "Ghostty.app"] {
+            fs::create_dir_all(home.join("Applications").join(bundle)).unwrap();
+        }
         for fake in ["osascript", "open"] {
             fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fakes").join(fake), bin.join(fake))
                 .unwrap();
@@ -81,19 +141,49 @@ impl Stage {
         self.script(
             name,
             &format!(
-                "stty -echo; echo listening to {name}; while IFS= read -r line; do printf '%s\\n' \"$line\" >> \"{}\"; done",
+                "stty -echo; echo listening to {name}; touch '{}.ready'; while IFS= read -r line; do printf '%s\\n' \"$line\" >> \"{}\"; done",
+                got.display(),
                 got.display()
             ),
         )
+    }
+
+    /// Opens one of these and waits until it listens; returns its handle.
+    async fn listening(&self, terminal: &dyn Terminal, name: &str) -> String {
+        let opened = terminal.open(&self.listener(name)).await.unwrap();
+        let ready = self.path(&format!("{name}.got.ready"));
+        until("it listens", || async { ready.exists() }).await;
+        opened.handle
     }
 
     fn got(&self, name: &str) -> String {
         fs::read_to_string(self.path(&format!("{name}.got"))).unwrap()
     }
 
-    /// Every file the make-believe Terminal keeps.
-    fn of_terminal(&self, name: &str) -> PathBuf {
-        self.root.path().join("terminal").join(name)
+    /// A file that the make-believe applications keep, below the name of one of them or for all together.
+    fn of_applications(&self, path: &str) -> PathBuf {
+        self.root.path().join("applications").join(path)
+    }
+
+    /// From now on every event to that application fails like that.
+    fn fails(&self, application: &str, how: &str) {
+        fs::write(self.of_applications(application).join("fails"), how).unwrap();
+    }
+
+    /// Every event answers again.
+    fn recovers(&self, application: &str) {
+        fs::remove_file(self.of_applications(application).join("fails")).unwrap();
+    }
+
+    /// How many windows an application ever had.
+    fn windows(&self, application: &str) -> usize {
+        fs::read_dir(self.of_applications(application).join("windows")).map_or(0, Iterator::count)
+    }
+
+    /// What `osascript` and `open` were asked, without what differs from run to run.
+    fn log(&self) -> String {
+        let root = self.root.path().to_string_lossy().into_owned();
+        fs::read_to_string(self.of_applications("log")).unwrap_or_default().replace(&root, "ROOT")
     }
 }
 
@@ -105,24 +195,37 @@ impl Drop for Stage {
     fn drop(&mut self) {
         for place in [
             ["-L".into(), self.socket.clone()],
-            ["-S".into(), self.of_terminal("engine").display().to_string()],
+            ["-S".into(), self.of_applications("engine").display().to_string()],
         ] {
             let _ = std::process::Command::new("tmux").args(place).arg("kill-server").output();
         }
     }
 }
 
-/// Waits until something holds, for at most five seconds.
+/// Waits until something holds, for at most as long as a busy machine may take.
 async fn until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
     let since = Instant::now();
     while !holds().await {
-        assert!(since.elapsed() < Duration::from_secs(5), "never happened: {what}");
+        assert!(since.elapsed() < Duration::from_secs(20), "never happened: {what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
 async fn until_screen(terminal: &dyn Terminal, handle: &str, text: &str) {
     until(text, || async { terminal.screen(handle).await.unwrap().contains(text) }).await;
+}
+
+/// Where the screen can be read, waits until that is on it; elsewhere it must say that it cannot.
+async fn shows(terminal: &dyn Terminal, handle: &str, text: &str) {
+    if terminal.capabilities_of(handle).read {
+        until_screen(terminal, handle, text).await;
+    } else {
+        assert!(matches!(terminal.screen(handle).await, Err(TerminalError::NotCapable { .. })));
+    }
+}
+
+async fn until_alive(terminal: &dyn Terminal, handle: &str) {
+    until("it runs", || async { terminal.alive(handle).await.unwrap() == Alive::Yes }).await;
 }
 
 /// Puts a line in and submits it, once, whatever the terminal does by itself.
@@ -155,13 +258,17 @@ const HOSTILE: &[&str] = &[
 async fn what_it_opens_runs_and_can_be_read_and_closed(stage: &Stage, name: &str) {
     let terminal = stage.terminal(name);
     let opened = terminal.open(&stage.script("api", "echo hello from here; exec sleep 60")).await.unwrap();
-    until_screen(&*terminal, &opened.handle, "hello from here").await;
-    assert_eq!(terminal.alive(&opened.handle).await.unwrap(), Alive::Yes);
+    until_alive(&*terminal, &opened.handle).await;
+    shows(&*terminal, &opened.handle, "hello from here").await;
     let other = terminal.open(&stage.script("api-web", "echo second window; exit 3")).await.unwrap();
     until("the second ends", || async { terminal.alive(&other.handle).await.unwrap() == Alive::No }).await;
-    // Its last words can still be quoted.
-    assert!(terminal.screen(&other.handle).await.unwrap().contains("second window"));
-    assert!(terminal.screen(&opened.handle).await.unwrap().contains("hello from here"));
+    // Its last words can still be quoted, where its window does not close by itself.
+    if name == iterm2::NAME {
+        assert!(matches!(terminal.screen(&other.handle).await, Err(TerminalError::Gone { .. })));
+    } else {
+        shows(&*terminal, &other.handle, "second window").await;
+    }
+    shows(&*terminal, &opened.handle, "hello from here").await;
     terminal.close(&other.handle).await.unwrap();
     terminal.close(&other.handle).await.unwrap();
     assert_eq!(terminal.alive(&opened.handle).await.unwrap(), Alive::Yes);
@@ -169,10 +276,8 @@ async fn what_it_opens_runs_and_can_be_read_and_closed(stage: &Stage, name: &str
 
 async fn text_arrives_as_it_is_and_at_the_right_window(stage: &Stage, name: &str) {
     let terminal = stage.terminal(name);
-    let one = terminal.open(&stage.listener("app")).await.unwrap();
-    let two = terminal.open(&stage.listener("app-web")).await.unwrap();
-    until_screen(&*terminal, &one.handle, "listening to app").await;
-    until_screen(&*terminal, &two.handle, "listening to app-web").await;
+    let one = stage.listening(&*terminal, "app").await;
+    let two = stage.listening(&*terminal, "app-web").await;
     let lines = [
         "Enter",
         "C-c",
@@ -190,9 +295,9 @@ async fn text_arrives_as_it_is_and_at_the_right_window(stage: &Stage, name: &str
         "a!b",
     ];
     for line in lines {
-        send_line(&*terminal, &one.handle, line).await;
+        send_line(&*terminal, &one, line).await;
     }
-    send_line(&*terminal, &two.handle, "for the second").await;
+    send_line(&*terminal, &two, "for the second").await;
     let want = lines.join("\n") + "\n";
     until("all lines arrive", || async { stage.got("app").len() >= want.len() }).await;
     assert_eq!(stage.got("app"), want);
@@ -203,15 +308,11 @@ async fn text_arrives_as_it_is_and_at_the_right_window(stage: &Stage, name: &str
 
 async fn text_that_is_no_text_is_refused_before_anything_is_typed(stage: &Stage, name: &str) {
     let terminal = stage.terminal(name);
-    let opened = terminal.open(&stage.listener("app")).await.unwrap();
-    until_screen(&*terminal, &opened.handle, "listening").await;
+    let handle = stage.listening(&*terminal, "app").await;
     for text in ["", "\0", "a\u{1b}[201~b", "\u{3}", "a\rb"] {
-        assert!(
-            matches!(terminal.paste(&opened.handle, text).await, Err(TerminalError::Text(_))),
-            "{text:?}"
-        );
+        assert!(matches!(terminal.paste(&handle, text).await, Err(TerminalError::Text(_))), "{text:?}");
     }
-    send_line(&*terminal, &opened.handle, "after").await;
+    send_line(&*terminal, &handle, "after").await;
     until("the line arrives", || async { !stage.got("app").is_empty() }).await;
     assert_eq!(stage.got("app"), "after\n");
 }
@@ -226,7 +327,9 @@ async fn a_window_that_is_gone_is_said_to_be_gone(stage: &Stage, name: &str) {
     );
     terminal.close(&opened.handle).await.unwrap();
     assert_eq!(terminal.alive(&opened.handle).await.unwrap(), Alive::No);
-    assert!(matches!(terminal.screen(&opened.handle).await, Err(TerminalError::Gone { .. })));
+    if terminal.capabilities().read {
+        assert!(matches!(terminal.screen(&opened.handle).await, Err(TerminalError::Gone { .. })));
+    }
     assert!(matches!(terminal.submit(&opened.handle).await, Err(TerminalError::Gone { .. })));
     assert!(matches!(terminal.screen("nonsense").await, Err(TerminalError::Handle(_))));
 }
@@ -246,6 +349,60 @@ async fn names_are_never_executed(name: &str) {
             assert!(terminal.screen(&opened.handle).await.is_ok(), "{hostile:?}");
         }
         nothing_was_executed(&stage);
+    }
+}
+
+/// A script that writes every byte it is given to a file, from the moment the terminal is raw, and asks for brackets
+/// around what is pasted.
+const BYTES: &str = "stty raw -echo; printf '\\033[?2004h'; touch \"$0.ready\"; exec cat > \"$0.bytes\"";
+
+async fn it_does_what_it_says_it_can_and_nothing_else(stage: &Stage, name: &str) {
+    let terminal = stage.terminal(name);
+    let script = stage.script("raw", BYTES);
+    let handle = terminal.open(&script).await.unwrap().handle;
+    let beside = |what: &str| PathBuf::from(format!("{}.{what}", script.path.display()));
+    until("it is raw", || async { beside("ready").exists() }).await;
+    let can = terminal.capabilities_of(&handle);
+    assert_eq!(can, terminal.capabilities(), "opened the best way");
+    let mut want = Vec::new();
+    let lines = terminal.paste(&handle, "one\n\ttwo").await;
+    if can.paste_lines {
+        lines.unwrap();
+        want.extend_from_slice(b"\x1b[200~one\n\ttwo\x1b[201~");
+    } else {
+        assert!(matches!(lines, Err(TerminalError::Text(_))), "{lines:?}");
+    }
+    terminal.submit(&handle).await.unwrap();
+    want.push(b'\r');
+    for (key, bytes) in [
+        (Key::Up, "\x1b[A"),
+        (Key::Down, "\x1b[B"),
+        (Key::Left, "\x1b[D"),
+        (Key::Right, "\x1b[C"),
+        (Key::Tab, "\t"),
+        (Key::Interrupt, "\x03"),
+        (Key::ControlM, "\r"),
+        (Key::Enter, "\r"),
+        (Key::Escape, "\x1b"),
+    ] {
+        let pressed = terminal.key(&handle, key).await;
+        if can.keys || matches!(key, Key::Enter | Key::ControlM) {
+            pressed.unwrap();
+            want.extend_from_slice(bytes.as_bytes());
+        } else {
+            assert!(matches!(pressed, Err(TerminalError::NotCapable { .. })), "{key:?}: {pressed:?}");
+        }
+    }
+    until("all arrives", || async { fs::read(beside("bytes")).is_ok_and(|b| b.len() >= want.len()) }).await;
+    assert_eq!(String::from_utf8_lossy(&fs::read(beside("bytes")).unwrap()), String::from_utf8_lossy(&want));
+    if can.focus {
+        terminal.focus(&handle).await.unwrap();
+    } else {
+        assert!(matches!(terminal.focus(&handle).await, Err(TerminalError::NotCapable { .. })));
+    }
+    shows(&*terminal, &handle, "").await;
+    for phrase in [terminal.called().to_string(), can.told()] {
+        assert!(!phrase.is_empty());
     }
 }
 

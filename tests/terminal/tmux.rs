@@ -3,7 +3,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use pao_core::host::process::Run;
-use pao_core::host::terminal::{Alive, Key, TerminalError, choose};
+use pao_core::host::terminal::{Alive, TerminalError, choose};
 
 use super::{Stage, until, until_screen};
 
@@ -12,30 +12,7 @@ const NAME: &str = "tmux";
 /// A script that shows every byte it gets, from the moment the terminal is raw.
 const BYTES: &str = "stty raw -echo; printf 'ready\\r\\n'; exec cat -v";
 
-#[tokio::test]
-async fn what_it_opens_runs_and_can_be_read_and_closed() {
-    super::what_it_opens_runs_and_can_be_read_and_closed(&Stage::new(), NAME).await;
-}
-
-#[tokio::test]
-async fn text_arrives_as_it_is_and_at_the_right_window() {
-    super::text_arrives_as_it_is_and_at_the_right_window(&Stage::new(), NAME).await;
-}
-
-#[tokio::test]
-async fn text_that_is_no_text_is_refused_before_anything_is_typed() {
-    super::text_that_is_no_text_is_refused_before_anything_is_typed(&Stage::new(), NAME).await;
-}
-
-#[tokio::test]
-async fn a_window_that_is_gone_is_said_to_be_gone() {
-    super::a_window_that_is_gone_is_said_to_be_gone(&Stage::new(), NAME).await;
-}
-
-#[tokio::test]
-async fn names_are_never_executed() {
-    super::names_are_never_executed(NAME).await;
-}
+suite!(NAME);
 
 #[tokio::test]
 async fn several_lines_are_one_paste_and_submitting_is_apart() {
@@ -70,29 +47,6 @@ async fn long_text_arrives_whole() {
     terminal.paste(&handle, &text).await.unwrap();
     until("all of it arrives", || async { fs::read(&got).is_ok_and(|b| b.len() >= text.len()) }).await;
     assert_eq!(fs::read_to_string(&got).unwrap(), text);
-}
-
-#[tokio::test]
-async fn keys_are_keys() {
-    let stage = Stage::new();
-    let terminal = stage.terminal(NAME);
-    let handle = terminal.open(&stage.script("api", BYTES)).await.unwrap().handle;
-    until_screen(&*terminal, &handle, "ready").await;
-    for key in [
-        Key::Up,
-        Key::Down,
-        Key::Left,
-        Key::Right,
-        Key::Tab,
-        Key::Enter,
-        Key::ControlM,
-        Key::Interrupt,
-        Key::Escape,
-    ] {
-        terminal.key(&handle, key).await.unwrap();
-    }
-    until_screen(&*terminal, &handle, "^[[A^[[B^[[D^[[C").await;
-    until_screen(&*terminal, &handle, "^M^M^C^[").await;
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pao_core::host::terminal;
 use pao_core::spawn::passed::{Permission, Way};
@@ -212,7 +212,7 @@ pub struct Spawn {
     #[command(flatten)]
     pub inputs: Inputs,
     /// Where to open it
-    #[arg(long, value_parser = PossibleValuesParser::new(terminal::NAMES))]
+    #[arg(long, value_parser = terminals())]
     pub terminal: Option<String>,
     /// What the agent may do without asking
     #[arg(long)]
@@ -235,6 +235,13 @@ pub struct Spawn {
     /// Agree that the agent asks for nothing in this folder (with --permission skip)
     #[arg(long)]
     pub yes_skip_permissions: bool,
+}
+
+/// Every terminal with what it is.
+fn terminals() -> PossibleValuesParser {
+    let auto = PossibleValue::new(terminal::AUTO).help("On macOS the one you are in, elsewhere tmux");
+    let known = terminal::KNOWN.map(|known| PossibleValue::new(known.name).help(known.says));
+    std::iter::once(auto).chain(known).collect::<Vec<_>>().into()
 }
 
 impl Spawn {

@@ -30,7 +30,7 @@ pub struct Config {
 #[derive(Debug, Clone, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpawnConfig {
-    /// `auto`, `terminal` (Terminal.app) or `tmux`.
+    /// `auto`, `terminal` (Terminal.app), `iterm2`, `ghostty` or `tmux`.
     pub terminal: String,
     /// `ask`, `accept-edits`, `plan` or `skip`.
     pub permission: String,

@@ -102,6 +102,7 @@ pub async fn examine(host: &Host) -> Vec<Check> {
         checks.extend(login(host, agent));
     }
     checks.push(open_terminal(host, &config).await);
+    checks.extend(terminals(host));
     checks.push(secrets(host, &config).await);
     checks.push(index(host, &config));
     checks.extend(sources(host, &config).await);
@@ -287,6 +288,20 @@ async fn open_terminal(host: &Host, config: &Config) -> Check {
         Ok(outcome) => Check::failed(NAME, format!("tmux -V: {}", outcome.error_text()), "reinstall tmux"),
         Err(error) => Check::failed(NAME, error.to_string(), "reinstall tmux"),
     }
+}
+
+/// What each terminal of this machine can do and needs, where there is a choice.
+fn terminals(host: &Host) -> Vec<Check> {
+    let installed = terminal::installed(host);
+    if installed.len() < 2 {
+        return Vec::new();
+    }
+    let told = |terminal: &Arc<dyn terminal::Terminal>| {
+        let needs = terminal.permission().map_or_else(String::new, |p| format!("; needs {p}"));
+        let found = format!("{}: {}{needs}", terminal.called(), terminal.capabilities().told());
+        Check::ok(&format!("terminal {}", terminal.name()), found)
+    };
+    installed.iter().map(told).collect()
 }
 
 async fn secrets(host: &Host, config: &Config) -> Check {

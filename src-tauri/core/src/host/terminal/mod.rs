@@ -4,16 +4,22 @@
 //! here simulates keystrokes into whatever window has the focus, and no text is ever given to a shell, made part of
 //! an `AppleScript` or read as a key name.
 
+mod choice;
+mod error;
+pub mod ghostty;
+pub mod iterm2;
+mod osascript;
+pub mod scripted;
 pub mod terminal_app;
 pub mod tmux;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Host, os};
+pub use self::choice::{AUTO, KNOWN, Known, NAMES, choose, installed, names_here};
+pub use self::error::TerminalError;
+pub use self::osascript::Application;
 
 /// A script of ours to run in a new window.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +64,28 @@ pub struct Capabilities {
     pub close: bool,
 }
 
+impl Capabilities {
+    /// What it can do and what not, a phrase each.
+    pub fn told(&self) -> String {
+        let mut can = Vec::new();
+        let mut cannot = Vec::new();
+        let mut tell = |able: bool, what| if able { can.push(what) } else { cannot.push(what) };
+        tell(self.read, "read the screen");
+        tell(self.keys, "press keys");
+        tell(self.paste && self.paste_lines, "put in several lines");
+        if !self.paste_lines {
+            tell(self.paste, "put in one line");
+        }
+        tell(self.focus, "bring a window to the front");
+        tell(self.close, "close it");
+        match (can.is_empty(), cannot.is_empty()) {
+            (_, true) => format!("can {}", can.join(", ")),
+            (true, _) => format!("cannot {}", cannot.join(", ")),
+            _ => format!("can {}; cannot {}", can.join(", "), cannot.join(", ")),
+        }
+    }
+}
+
 /// A key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Key {
@@ -92,142 +120,21 @@ pub enum Alive {
     Unknown,
 }
 
-/// Why a terminal did not do it.
-#[derive(Debug, thiserror::Error)]
-pub enum TerminalError {
-    /// It is not on this machine.
-    #[error("{terminal} is not installed here")]
-    NotInstalled {
-        /// Which terminal.
-        terminal: &'static str,
-    },
-    /// No terminal of that name is known.
-    #[error("there is no terminal called {0}")]
-    Unheard(String),
-    /// macOS does not let us control it (-1743).
-    #[error("macOS does not allow pao to control {terminal}")]
-    Denied {
-        /// Which terminal.
-        terminal: &'static str,
-    },
-    /// Nobody answered the system's question within our own limit.
-    #[error(
-        "macOS is waiting for your answer whether pao may control {terminal} (gave up after {} s)",
-        .after.as_secs()
-    )]
-    Unanswered {
-        /// Which terminal.
-        terminal: &'static str,
-        /// How long was waited.
-        after: Duration,
-    },
-    /// It is not running, or ended while it was asked (-600, -609).
-    #[error("{terminal} is not running or quit while it was asked")]
-    NotRunning {
-        /// Which terminal.
-        terminal: &'static str,
-    },
-    /// It did not answer in time (-1712, or our own limit).
-    #[error("{terminal} did not answer in time")]
-    TimedOut {
-        /// Which terminal.
-        terminal: &'static str,
-    },
-    /// The window is no longer there (-1728).
-    #[error("the window in {terminal} is gone")]
-    Gone {
-        /// Which terminal.
-        terminal: &'static str,
-    },
-    /// Something still runs in the window, or it holds other tabs, so it was left open.
-    #[error("the window in {terminal} was left open: {because}")]
-    LeftOpen {
-        /// Which terminal.
-        terminal: &'static str,
-        /// Why.
-        because: &'static str,
-    },
-    /// This terminal has no way to do it.
-    #[error("{terminal} cannot {what}")]
-    NotCapable {
-        /// Which terminal.
-        terminal: &'static str,
-        /// What was wanted.
-        what: &'static str,
-    },
-    /// The text would not arrive as it is; nothing was typed.
-    #[error("the text was not typed: {0}")]
-    Text(&'static str),
-    /// The handle was not written by this terminal.
-    #[error("the handle of the window cannot be read: {0}")]
-    Handle(String),
-    /// It said no.
-    #[error("{terminal} refused: {text}")]
-    Refused {
-        /// Which terminal.
-        terminal: &'static str,
-        /// Its own words.
-        text: String,
-    },
-    /// Its program could not be run.
-    #[error(transparent)]
-    Run(#[from] super::process::RunError),
-    /// A file of ours could not be written.
-    #[error("{} cannot be written: {source}", .path.display())]
-    File {
-        /// Which file.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
-}
-
-impl TerminalError {
-    /// One thing to do next.
-    pub fn next(&self) -> String {
-        match self {
-            Self::NotInstalled { terminal } if *terminal == tmux::NAME => os::INSTALL_TMUX.into(),
-            Self::NotInstalled { .. } | Self::Unheard(_) => "choose --terminal tmux".into(),
-            Self::Denied { .. } => {
-                "allow it under System Settings > Privacy & Security > Automation, or choose \
-                 --terminal tmux"
-                    .into()
-            }
-            Self::Unanswered { .. } => "answer the question on the screen, then try again".into(),
-            Self::NotRunning { terminal } | Self::TimedOut { terminal } => {
-                format!("see whether {terminal} is responding, then try again")
-            }
-            Self::Gone { .. } => "see `pao agents`; the agent may have ended".into(),
-            Self::LeftOpen { .. } => "close it yourself when you no longer need it".into(),
-            Self::NotCapable { .. } => {
-                "do it in the window yourself, or start agents with --terminal tmux".into()
-            }
-            Self::Text(_) => "take the control characters out, or put long text into a file".into(),
-            Self::Handle(_) => "find the window yourself; `pao undo` takes back what was changed".into(),
-            Self::Refused { .. } | Self::Run(_) => "run `pao doctor`".into(),
-            Self::File { path, .. } => {
-                format!("make {} writable for you", path.parent().unwrap_or(path).display())
-            }
-        }
-    }
-}
-
-impl From<TerminalError> for crate::Error {
-    fn from(error: TerminalError) -> Self {
-        let (message, next) = (error.to_string(), error.next());
-        match error {
-            TerminalError::Unheard(_) | TerminalError::Text(_) => Self::user(message, next),
-            TerminalError::Handle(_) => Self::internal(message),
-            _ => Self::environment(message, next),
-        }
-    }
-}
-
 /// A terminal.
 #[async_trait]
 pub trait Terminal: Send + Sync {
     /// Name in configuration, rows and messages.
     fn name(&self) -> &'static str;
+
+    /// Name in sentences.
+    fn called(&self) -> &'static str {
+        self.name()
+    }
+
+    /// What it needs from the system, and how that stands as far as is known without asking; a phrase.
+    fn permission(&self) -> Option<&'static str> {
+        None
+    }
 
     /// What it can do at best.
     fn capabilities(&self) -> Capabilities;
@@ -281,55 +188,6 @@ pub trait Terminal: Send + Sync {
     }
 }
 
-/// A terminal that can be asked for by name.
-#[derive(Debug, Clone, Copy)]
-pub struct Known {
-    /// Its name in the configuration and on the command line.
-    pub name: &'static str,
-    /// There is none of it but on macOS.
-    pub only_macos: bool,
-    open: fn(&Host) -> Result<Arc<dyn Terminal>, TerminalError>,
-}
-
-/// Every terminal there is a file for.
-pub const KNOWN: [Known; 2] = [
-    Known {
-        name: terminal_app::NAME,
-        only_macos: true,
-        open: |host| Ok(Arc::new(terminal_app::TerminalApp::new(host)?)),
-    },
-    Known { name: tmux::NAME, only_macos: false, open: |host| Ok(Arc::new(tmux::Tmux::new(host)?)) },
-];
-
-/// Stands for the terminal that is usual on this system.
-pub const AUTO: &str = "auto";
-
-/// Every word that names a terminal.
-pub const NAMES: [&str; KNOWN.len() + 1] = {
-    let mut names = [AUTO; KNOWN.len() + 1];
-    let mut at = 0;
-    while at < KNOWN.len() {
-        names[at + 1] = KNOWN[at].name;
-        at += 1;
-    }
-    names
-};
-
-/// The words among them that can mean something on this system.
-pub fn names_here() -> impl Iterator<Item = &'static str> {
-    let here = KNOWN.iter().filter(|known| os::IS_MACOS || !known.only_macos);
-    std::iter::once(AUTO).chain(here.map(|known| known.name))
-}
-
-/// The terminal of that name; `auto` is the one usual on this system. Does not start anything.
-pub fn choose(host: &Host, wanted: &str) -> Result<Arc<dyn Terminal>, TerminalError> {
-    let wanted = if wanted == AUTO { os::TERMINAL } else { wanted };
-    match KNOWN.iter().find(|known| known.name == wanted) {
-        Some(known) => (known.open)(host),
-        None => Err(TerminalError::Unheard(wanted.to_string())),
-    }
-}
-
 /// Refuses text that a terminal could take for something else than text: an escape sequence inside a paste would
 /// end it and turn the rest into keys. Line feeds and tabs are text.
 fn plain(text: &str) -> Result<(), TerminalError> {
@@ -380,30 +238,6 @@ mod tests {
         for text in ["Enter", "C-c", "-t x", "a;", "a\nb\tc", "支付 🦀"] {
             assert!(plain(text).is_ok(), "{text:?}");
         }
-    }
-
-    #[test]
-    fn every_error_has_a_sentence_and_a_next_step() {
-        let errors = [
-            TerminalError::NotInstalled { terminal: tmux::NAME },
-            TerminalError::Denied { terminal: "Terminal.app" },
-            TerminalError::Unanswered { terminal: "Terminal.app", after: Duration::from_secs(25) },
-            TerminalError::TimedOut { terminal: "Terminal.app" },
-            TerminalError::LeftOpen { terminal: "Terminal.app", because: "something still runs in it" },
-        ];
-        let said: Vec<String> = errors
-            .into_iter()
-            .map(|e| {
-                let e = crate::Error::from(e);
-                format!("{}: {}", e.message, e.next)
-            })
-            .collect();
-        assert_eq!(
-            said[1],
-            "macOS does not allow pao to control Terminal.app: allow it under System Settings > \
-            Privacy & Security > Automation, or choose --terminal tmux"
-        );
-        assert!(said.iter().all(|s| s.len() > 20 && !s.contains('{')));
     }
 
     proptest! {

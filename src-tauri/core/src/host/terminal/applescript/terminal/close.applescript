@@ -1,4 +1,4 @@
--- pao close: closes a window that holds nothing but our ended tab; answers closed, gone, busy or shared.
+-- pao terminal close: closes a window that holds nothing but our ended tab; answers closed, gone, busy or shared.
 on run argv
 	set windowId to (item 1 of argv) as integer
 	set wantedTty to item 2 of argv

@@ -1,4 +1,4 @@
--- pao focus: brings a tab to the front; answers the tty that is selected then.
+-- pao terminal focus: brings a tab to the front; answers the tty that is selected then.
 on run argv
 	set windowId to (item 1 of argv) as integer
 	set wantedTty to item 2 of argv

@@ -1,4 +1,4 @@
--- pao open: runs one file of ours in a new window of Terminal; answers its window id and its tty.
+-- pao terminal open: runs one file of ours in a new window of Terminal; answers its window id and its tty.
 on run argv
 	set typedLine to "exec " & quoted form of (item 1 of argv)
 	set shownTitle to item 2 of argv

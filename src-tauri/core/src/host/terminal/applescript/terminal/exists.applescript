@@ -1,4 +1,4 @@
--- pao exists: answers whether a tab is there and whether something runs in it: running, ended or gone.
+-- pao terminal exists: answers whether a tab is there and whether something runs in it: running, ended or gone.
 on run argv
 	set windowId to (item 1 of argv) as integer
 	set wantedTty to item 2 of argv

@@ -1,0 +1,9 @@
+-- pao iterm2 exists: answers whether a session is there: here or gone.
+on run argv
+	try
+		locate(item 1 of argv, item 2 of argv)
+	on error number -1728
+		return "gone"
+	end try
+	return "here"
+end run
