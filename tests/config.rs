@@ -109,6 +109,38 @@ fn sources_are_added_listed_and_removed() {
     insta::assert_snapshot!(format!("{}\n$ cat config.toml\n{}", screens.join("\n"), world.read(FILE)));
 }
 
+#[test]
+fn endings_byte_order_mark_and_comments_survive_every_edit() {
+    let world = World::new();
+    let before = "\u{feff}# mine\r\n[spawn]\r\n# how much\r\nbudget = 1500 # tokens\r\n# where\r\nterminal = \"tmux\"\r\n# the end\r\n";
+    world.write(FILE, before);
+    world.pao(["config", "set", "spawn.budget", "3000"]).ok();
+    assert_eq!(world.read(FILE), before.replace("1500", "3000"));
+    world.pao(["config", "unset", "spawn.terminal"]).ok();
+    assert_eq!(world.read(FILE), before.replace("1500", "3000").replace("terminal = \"tmux\"\r\n", ""));
+    world.pao(["config", "set", "agent.command", "claude"]).ok();
+    let after = world.read(FILE);
+    assert!(after.starts_with('\u{feff}') && after.contains("# the end\r\n"), "{after:?}");
+    assert_eq!(after.matches('\n').count(), after.matches("\r\n").count(), "{after:?}");
+    world.pao(["config", "unset", "spawn.budget"]).ok();
+    assert!(world.read(FILE).contains("# how much\r\n# where\r\n"), "{:?}", world.read(FILE));
+}
+
+#[test]
+fn what_is_there_by_default_is_switched_off_like_anything_else() {
+    let world = World::new();
+    let shown = world.pao(["config", "show"]).ok().stdout;
+    assert!(shown.contains("sources.history.enabled"), "{shown}");
+    assert_eq!(
+        world.pao(["config", "unset", "sources.history.enabled"]).ok().stdout,
+        "sources.history.enabled = true  default\n"
+    );
+    world.pao(["config", "set", "sources.history.enabled", "false"]).ok();
+    assert_eq!(world.read(FILE), "[sources.history]\nkind = \"history\"\nenabled = false\n");
+    assert!(world.pao(["sources"]).ok().stdout.contains("off"));
+    assert_eq!(world.pao(["config", "set", "sources.histroy.enabled", "false"]).run().code, Some(2));
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_of_another_system_is_not_set() {

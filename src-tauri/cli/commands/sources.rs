@@ -24,8 +24,8 @@ pub async fn run(host: Host, screen: Screen, what: Option<Sources>) -> Result<u8
 fn configured(config: &Config) -> Vec<wire::Source> {
     let mut sources: Vec<_> =
         config.sources.iter().map(|(name, source)| shown(name, source, false)).collect();
-    if !config.sources.values().any(|s| matches!(s, SourceConfig::History(_))) {
-        sources.insert(0, shown("history", &SourceConfig::History(HistoryConfig::default()), true));
+    if let Some(name) = config.implied_history() {
+        sources.insert(0, shown(name, &SourceConfig::History(HistoryConfig::default()), true));
     }
     sources
 }

@@ -2,6 +2,7 @@
 
 pub mod edit;
 pub mod keys;
+mod lines;
 mod load;
 #[cfg(test)]
 mod tests;
@@ -118,8 +119,17 @@ impl Config {
         match configured {
             Some((_, history)) if history.enabled == Some(false) => None,
             Some((name, history)) => Some((name, history.clone())),
-            None => Some(("history", HistoryConfig::default())),
+            None => self.implied_history().map(|name| (name, HistoryConfig::default())),
         }
+    }
+
+    /// Name of the source that reads transcripts without standing in the file; `None` where one stands there.
+    pub fn implied_history(&self) -> Option<&'static str> {
+        if self.sources.values().any(|source| matches!(source, SourceConfig::History(_))) {
+            return None;
+        }
+        // The name may be taken by a source of another kind, which stays.
+        ["history", "transcripts"].into_iter().find(|name| !self.sources.contains_key(*name))
     }
 }
 

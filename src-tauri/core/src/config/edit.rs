@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 use super::keys::{self, Key, Takes};
+use super::lines;
 use super::load::{Written, check_text, join, lookup, name_is_usable, suggestion};
 use super::{Config, SourceConfig};
 use crate::Error;
@@ -66,6 +67,12 @@ impl Editor {
     pub fn set(&mut self, path: &str, word: &str) -> Result<(), Error> {
         let key = self.known(path)?;
         let value = value(&key, path, word)?;
+        if let Some(name) = self.config.implied_history()
+            && path.strip_prefix("sources.").is_some_and(|rest| rest.split('.').next() == Some(name))
+        {
+            // It is there without standing in the file; now it has to.
+            self.add_source(name, "history", &[])?;
+        }
         // A file may be shared with another system, so reading one allows what this system does not have.
         if path == "spawn.terminal" && !terminal::names_here().any(|name| name == word) {
             let here: Vec<_> = terminal::names_here().collect();
@@ -80,6 +87,12 @@ impl Editor {
     /// Takes a key out of the file, so that its default holds again. False when it was not there.
     pub fn unset(&mut self, path: &str) -> Result<bool, Error> {
         self.known(path)?;
+        if let Some(text) = lines::without(&self.document.to_string(), path)
+            && let Ok(document) = text.parse()
+        {
+            self.document = document;
+            return Ok(true);
+        }
         let (parents, name) = path.rsplit_once('.').unwrap_or(("", path));
         let mut table: &mut dyn TableLike = self.document.as_table_mut();
         for part in parents.split('.').filter(|p| !p.is_empty()) {
@@ -111,7 +124,7 @@ impl Editor {
             ));
         }
         let known = keys::of_source(kind).unwrap_or_default();
-        let mut table = Table::new();
+        let mut table = self.table_at_the_end();
         table.insert("kind", toml_edit::value(kind));
         for (setting, word) in settings {
             let (Some(word), Some(key)) = (word, known.iter().find(|k| k.name == *setting)) else { continue };
@@ -123,9 +136,6 @@ impl Editor {
                     outer.as_table_mut().and_then(|t| t.insert(inner, Item::Value(value)))
                 }
             };
-        }
-        if !self.document.is_empty() {
-            table.decor_mut().set_prefix("\n");
         }
         let sources = self.document.entry("sources").or_insert_with(|| {
             let mut sources = Table::new();
@@ -161,23 +171,23 @@ impl Editor {
 
     /// Every key with what is in effect.
     pub fn settings(&self) -> Vec<Setting> {
-        in_effect(self.document.as_table())
+        in_effect(self.document.as_table(), self.config.implied_history())
     }
 
     /// Checks the whole and replaces the file in one step.
     pub fn save(self) -> Result<Config, Error> {
-        let changed =
-            Written { path: self.file.path, shown: self.file.shown, content: self.document.to_string() };
+        let content = self.file.endings.of(&self.document.to_string());
+        let changed = Written { content, ..self.file.clone() };
         // What we are about to write is read back first: an edit of ours must never leave a file that we refuse.
         let (config, _) = changed.parse().map_err(|e| Error::user(e.what, e.next))?;
         let before = files::read_if_there(&changed.path).ok().flatten().unwrap_or_default();
-        if before != self.file.content.as_bytes() {
+        if before != self.file.bytes() {
             return Err(Error::user(
                 format!("{} was changed by another program just now", changed.shown),
                 "run the command again",
             ));
         }
-        files::write_in_place(&changed.path, changed.content.as_bytes()).map_err(|e| {
+        files::write_in_place(&changed.path, &changed.bytes()).map_err(|e| {
             Error::environment(
                 format!("{} cannot be written: {e}", changed.shown),
                 format!("make {} writable for you", changed.shown),
@@ -198,13 +208,15 @@ impl Editor {
                 .ok_or_else(|| unknown(keys::GENERAL, "", path));
         };
         let (name, key) = rest.split_once('.').unwrap_or((rest, ""));
-        let Some(source) = self.config.sources.get(name) else {
+        let configured = self.config.sources.get(name).map(SourceConfig::kind);
+        let implied = self.config.implied_history().filter(|implied| *implied == name).map(|_| "history");
+        let Some(kind) = configured.or(implied) else {
             return Err(Error::user(
                 format!("there is no source {name} in {}", self.file.shown),
                 "add one with `pao sources add`",
             ));
         };
-        let known = keys::of_source(source.kind()).unwrap_or_default();
+        let known = keys::of_source(kind).unwrap_or_default();
         let found = known.iter().find(|k| k.name == key).copied();
         if found.is_some_and(|k| k.name == "kind") {
             return Err(Error::user(
@@ -215,9 +227,26 @@ impl Editor {
         found.ok_or_else(|| unknown(known, &format!("sources.{name}"), key))
     }
 
+    /// A table that is going to be the last one: comments at the end of the file stay where they are, before it.
+    fn table_at_the_end(&mut self) -> Table {
+        let mut table = Table::new();
+        let end = self.document.trailing().as_str().unwrap_or_default().to_owned();
+        if !self.document.is_empty() || !end.is_empty() {
+            table.decor_mut().set_prefix(format!("{end}\n"));
+            self.document.set_trailing("");
+        }
+        table
+    }
+
     /// Puts a value at a path, keeping the comment beside an old one.
     fn put(&mut self, path: &str, mut value: Value) -> Result<(), Error> {
         let (parents, name) = path.rsplit_once('.').unwrap_or(("", path));
+        if let Some((section, _)) = path.split_once('.')
+            && !self.document.contains_key(section)
+        {
+            let table = self.table_at_the_end();
+            self.document.insert(section, Item::Table(table));
+        }
         let mut table: &mut dyn TableLike = self.document.as_table_mut();
         for part in parents.split('.').filter(|p| !p.is_empty()) {
             let inner = table.entry(part).or_insert_with(|| Item::Table(Table::new()));
@@ -240,11 +269,11 @@ impl Editor {
 
 /// Every key with what is in effect; only reads.
 pub fn settings(host: &Host) -> Result<Vec<Setting>, Error> {
-    let (_, document) = Written::read(host)?.parse()?;
-    Ok(in_effect(document.as_table()))
+    let (config, document) = Written::read(host)?.parse()?;
+    Ok(in_effect(document.as_table(), config.implied_history()))
 }
 
-fn in_effect(root: &dyn TableLike) -> Vec<Setting> {
+fn in_effect(root: &dyn TableLike, implied: Option<&str>) -> Vec<Setting> {
     let setting = |prefix: &str, table: &dyn TableLike, key: &Key| {
         let set = lookup(table, key.name).and_then(Item::as_value).map(|v| plain(v).to_string());
         Setting {
@@ -261,6 +290,11 @@ fn in_effect(root: &dyn TableLike) -> Vec<Setting> {
         let kind = table.get("kind").and_then(Item::as_str).unwrap_or_default();
         let prefix = format!("sources.{name}");
         all.extend(keys::of_source(kind).unwrap_or_default().iter().map(|k| setting(&prefix, table, k)));
+    }
+    if let Some(name) = implied {
+        let (prefix, nothing) = (format!("sources.{name}"), Table::new());
+        let keys = keys::HISTORY.iter().filter(|key| !key.required);
+        all.extend(keys.map(|key| setting(&prefix, &nothing, key)));
     }
     all
 }

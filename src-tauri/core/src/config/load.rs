@@ -6,6 +6,7 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::Config;
 use super::keys::{self, Key, Takes};
+use super::lines::Endings;
 use crate::host::{Host, files};
 use crate::{Error, Kind};
 
@@ -38,15 +39,22 @@ impl Config {
 }
 
 /// The configuration file's text, with what is needed to complain about it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Written {
     /// Where it is, links followed.
     pub path: PathBuf,
     /// The same for people.
     pub shown: String,
-    /// Its text; empty when there is no file.
+    /// Its text without a byte order mark; empty when there is no file.
     pub content: String,
+    /// It begins with a byte order mark.
+    pub marked: bool,
+    /// How its lines end.
+    pub endings: Endings,
 }
+
+/// A byte order mark, as some editors put it in front of a text.
+const MARK: &str = "\u{feff}";
 
 /// A complaint before it is known where the file is: byte offset, what, next step.
 type Complaint = (Option<usize>, String, String);
@@ -73,7 +81,18 @@ impl Written {
             what: "the file is not valid UTF-8".into(),
             next: "save it as UTF-8".into(),
         })?;
-        Ok(Self { path, shown, content })
+        let (content, marked) = match content.strip_prefix(MARK) {
+            Some(rest) => (rest.to_owned(), true),
+            None => (content, false),
+        };
+        let endings = Endings::in_use(&content);
+        Ok(Self { path, shown, content, marked, endings })
+    }
+
+    /// The file as it stands on the disk.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        let mark = if self.marked { MARK } else { "" };
+        [mark.as_bytes(), self.content.as_bytes()].concat()
     }
 
     /// Checks the text against the table of keys and reads it.

@@ -18,18 +18,11 @@ use crate::registry::Registry;
 /// Snippets a source may return: more than a briefing holds, so that fusion has a choice.
 const SNIPPETS: usize = 40;
 
-/// The name under which transcripts are asked where no source of that kind is configured.
-const HISTORY: &str = "history";
-
 /// The enabled sources in the order of their names, each with its limits.
 pub fn open(config: &Config, host: &Host, secrets: &SecretStore, pauses: &Arc<dyn Pauses>) -> Vec<Limited> {
     let mut sources = config.sources.clone();
-    let configured = sources.values().any(|source| matches!(source, SourceConfig::History(_)));
-    if !configured {
-        // The name may be taken by a source of another kind, which stays.
-        let taken = sources.contains_key(HISTORY);
-        let name = if taken { "transcripts" } else { HISTORY };
-        sources.entry(name.to_owned()).or_insert(SourceConfig::History(HistoryConfig::default()));
+    if let Some(name) = config.implied_history() {
+        sources.insert(name.to_owned(), SourceConfig::History(HistoryConfig::default()));
     }
     let enabled = sources.iter().filter(|(_, source)| source.enabled());
     enabled
