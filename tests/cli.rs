@@ -574,6 +574,38 @@ fn uninstalling_lists_every_trace_and_leaves_what_is_not_ours() {
 }
 
 #[test]
+fn an_agent_whose_registry_was_lost_is_found_by_uninstall() {
+    let world = World::new();
+    let folder = world.folder("code/api");
+    let settings = world.write(".pao/agents/0123456789ab/settings.json", "{}");
+    let launch = serde_json::json!({ "program": [], "args": [], "cwd": folder.to_str().unwrap().as_bytes() });
+    world.write(".pao/agents/0123456789ab/launch.json", &launch.to_string());
+    let record =
+        serde_json::json!({ "projects": { folder.to_str().unwrap(): { "hasTrustDialogAccepted": true } } });
+    world.write(".claude.json", &record.to_string());
+    let program = world.program("agent", "#!/bin/sh\nread -r _\n");
+    let mut agent = world.command(program);
+    let mut agent =
+        agent.arg("--settings").arg(&settings).stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let said = world.pao(["uninstall", "--dry-run"]).ok().stdout;
+    let at_work = format!(
+        "agent 0123456789ab in ~/code/api, which is in no registry, at work as process {}",
+        agent.id()
+    );
+    assert!(said.contains(&at_work), "{said}");
+    assert!(said.contains("left to you: trust of ~/code/api in ~/.claude.json"), "{said}");
+    let refused = world.pao(["uninstall", "--yes"]).run();
+    assert_eq!(refused.code, Some(2), "{}", refused.screen);
+    assert!(refused.stderr.contains("pao uninstall --end --yes"), "{}", refused.screen);
+    assert!(settings.exists() && agent.try_wait().unwrap().is_none());
+    let waiting = std::thread::spawn(move || agent.wait().unwrap());
+    world.pao(["uninstall", "--yes", "--end"]).ok();
+    assert!(!waiting.join().unwrap().success(), "it was ended");
+    assert!(!world.path(".pao").exists());
+    assert_eq!(world.read(".claude.json"), record.to_string(), "what may be the user's stays");
+}
+
+#[test]
 fn index_statements_are_printed_and_never_run() {
     let world = World::new();
     world.pao(["sources", "add", "postgres", "facts", "--url", "postgres://me@127.0.0.1:1/memory"]).ok();

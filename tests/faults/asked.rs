@@ -99,6 +99,18 @@ fn armed(world: &World) -> PathBuf {
 }
 
 #[test]
+fn a_no_to_uninstalling_removes_nothing_and_is_no_error() {
+    let world = World::new();
+    world.pao(["config", "set", "spawn.budget", "3000"]).ok();
+    let person = Person::runs(&world, &world.home, "uninstall");
+    person.sees("Remove all of it? [y/N]");
+    person.types("n");
+    let screen = person.sees("ended: ");
+    assert!(screen.contains("nothing was removed") && screen.contains("ended: 0"), "{screen}");
+    assert!(world.path(".pao/config.toml").exists());
+}
+
+#[test]
 fn trust_is_asked_once_with_what_it_enables_and_a_no_leaves_nothing_behind() {
     let claude = Claude::new(Version::New);
     let world = &claude.world;

@@ -1,29 +1,30 @@
 //! `pao uninstall`: lists every trace, asks, removes.
 
 use pao_core::host::Host;
-use pao_core::uninstall::{plan, remove};
+use pao_core::uninstall::{Plan, plan, remove, still_running};
 use pao_core::{Error, wire};
 use tokio_util::sync::CancellationToken;
 
 use super::undo::outcomes;
+use super::waiting;
 use crate::args::Uninstall;
 use crate::ask;
 use crate::render::{Screen, bullets};
 
 pub async fn run(host: &Host, screen: Screen, what: Uninstall) -> Result<u8, Error> {
-    let traces = plan(host).await?;
+    let Plan { traces, running } = waiting(host, screen, plan(host)).await?;
     if traces.is_empty() {
         if screen.json {
             screen.document(&Vec::<wire::Item>::new())?;
         } else {
-            screen.say(
-                "no trace of pao was found
-",
-            )?;
+            screen.say("no trace of pao was found\n")?;
         }
         return Ok(0);
     }
-    let list = bullets("To be removed:", traces.iter().map(|trace| trace.what.as_str()));
+    let list = bullets(
+        "This is what pao has left on this machine, and what is removed:",
+        traces.iter().map(|trace| trace.what.as_str()),
+    );
     if what.dry_run {
         if screen.json {
             let item = |what: &String| wire::Item {
@@ -34,14 +35,30 @@ pub async fn run(host: &Host, screen: Screen, what: Uninstall) -> Result<u8, Err
             screen.document(&traces.iter().map(|trace| item(&trace.what)).collect::<Vec<_>>())?;
         } else {
             screen.say(&list)?;
+            if !running.is_empty() {
+                screen.say(&format!("Still at work, and only ended with --end: {}\n", running.join(", ")))?;
+            }
         }
         return Ok(0);
+    }
+    if !running.is_empty() && !what.end {
+        let mut error = still_running(&running);
+        let yes = if what.yes { " --yes" } else { "" };
+        error.next = format!("end them yourself, or let pao end them: pao uninstall --end{yes}");
+        return Err(error);
     }
     if !what.yes {
         screen.aside(&list);
         match ask::yes("Remove all of it?", &CancellationToken::new()) {
             Some(true) => {}
-            Some(false) => return Err(Error::user("nothing was removed", "to only see the list: --dry-run")),
+            Some(false) => {
+                if screen.json {
+                    screen.document(&Vec::<wire::Item>::new())?;
+                } else {
+                    screen.say("nothing was removed\n")?;
+                }
+                return Ok(0);
+            }
             None => {
                 return Err(Error::user(
                     "there is nobody to ask",

@@ -7,13 +7,17 @@ use std::path::{Path, PathBuf};
 
 use crate::Context;
 use crate::Error;
+use crate::agent;
 use crate::config::Config;
 use crate::host::process::Identity;
 use crate::host::secrets::SecretStore;
 use crate::host::{Host, files};
+use crate::project::Project;
 use crate::registry::Registry;
 use crate::registry::agents::Agent;
+use crate::spawn::launch::{self, Orphan};
 use crate::spawn::{self, Target};
+use crate::spawn::{deliver, trust};
 
 /// One trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,12 +31,25 @@ pub struct Trace {
 enum Kind {
     /// What was done for an agent: taken back by undo.
     Agent { id: String },
+    /// An agent that the registry does not know: ended, where it runs.
+    Orphan(Orphan),
+    /// Something of which nothing says any more whether it is ours: stays, with this reason.
+    Doubtful(&'static str),
     /// A value in the secret store.
     Secret { name: String },
     /// A file or folder of ours, with everything in it.
     Path(PathBuf),
     /// A folder that goes when it is empty.
     Folder(PathBuf),
+}
+
+/// What there is to remove.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Every trace, in the order of removal.
+    pub traces: Vec<Trace>,
+    /// Agents that are at work, by name or id.
+    pub running: Vec<String>,
 }
 
 /// What became of one trace.
@@ -46,23 +63,23 @@ pub struct Removed {
     pub gone: bool,
 }
 
-/// What PAO keeps in its own folder. Anything else there is not ours to remove.
-const OURS: &[&str] = &[
-    "agents",
-    "edit",
-    "history",
-    "locks",
-    "secrets",
-    "spool",
-    "agent-version",
-    "automation.json",
-    "config.lock",
-    "config.toml",
-    "login-env.json",
-    "registry.db",
-    "registry.db-shm",
-    "registry.db-wal",
-    "tmux.conf",
+/// What PAO keeps in its own folder, and what that is for people. Anything else there is not ours to remove.
+const OURS: &[(&str, &str)] = &[
+    ("agents", "the agents' private folders"),
+    ("edit", "briefings being edited"),
+    ("history", "the search index of your transcripts (never the transcripts)"),
+    ("locks", "locks"),
+    ("secrets", "the folder of passwords and tokens"),
+    ("spool", "events of agents"),
+    ("agent-version", "what was found out about this machine"),
+    ("automation.json", "what was found out about this machine"),
+    ("config.lock", "a lock"),
+    ("config.toml", "your settings"),
+    ("login-env.json", "what was found out about this machine"),
+    ("registry.db", "the registry of agents"),
+    ("registry.db-shm", "the registry of agents"),
+    ("registry.db-wal", "the registry of agents"),
+    ("tmux.conf", "settings for tmux"),
 ];
 
 /// Where completion scripts are usually put, from the home directory, and what shows that one is ours.
@@ -73,45 +90,101 @@ const COMPLETIONS: &[(&str, &str)] = &[
 ];
 
 /// Everything that would be removed, in that order. Only reads.
-pub async fn plan(host: &Host) -> Result<Vec<Trace>, Error> {
-    let mut traces = Vec::new();
-    if host.registry_file().exists() {
-        let registry = Registry::open(&host.registry_file()).await?;
-        let open = registry.open_changes(None).await?;
-        for agent in registry.agents().await? {
-            let changes = open.iter().filter(|entry| entry.agent == agent.id);
-            let changes: Vec<_> = changes.map(|entry| spawn::undo::describe(host, &entry.change)).collect();
-            if !changes.is_empty() {
-                let what = format!("of agent {}: {}", agent.name, changes.join(", "));
-                traces.push(Trace { what, kind: Kind::Agent { id: agent.id } });
-            }
-        }
-        registry.close().await;
-    }
+pub async fn plan(host: &Host) -> Result<Plan, Error> {
+    let mut plan = Plan::default();
+    let agents = if host.registry_file().exists() { with_rows(host, &mut plan).await? } else { Vec::new() };
+    without_rows(host, &agents, &mut plan);
+    let traces = &mut plan.traces;
     traces.extend(secrets(host).await);
     for (path, mark) in COMPLETIONS {
         let path = host.home.join(path);
         if std::fs::read_to_string(&path).is_ok_and(|text| text.contains(mark)) {
-            traces.push(trace(host, "completion script", path));
+            traces.push(trace(host, "the completion script", path));
         }
     }
-    let kept =
-        OURS.iter().map(|name| host.pao_home.join(name)).filter(|path| path.symlink_metadata().is_ok());
-    traces.extend(kept.map(|path| trace(host, "our own", path)));
+    for (name, what) in OURS {
+        let path = host.pao_home.join(name);
+        if path.symlink_metadata().is_ok() {
+            traces.push(trace(host, what, path));
+        }
+    }
     if host.pao_home.is_dir() {
-        let what = format!("folder {}, when nothing else is in it", host.display(&host.pao_home));
+        let what = format!("the folder {}, unless something else is in it", host.display(&host.pao_home));
         traces.push(Trace { what, kind: Kind::Folder(host.pao_home.clone()) });
     }
     let installed = host.home.join(".local/bin/pao");
     // A folder of ours elsewhere was tried out; the program belongs to the usual one.
     if host.pao_home == host.home.join(".pao") && is_this_program(host, &installed) {
-        traces.push(trace(host, "program", installed));
+        traces.push(trace(host, "the program", installed));
     }
-    Ok(traces)
+    Ok(plan)
 }
 
-fn trace(host: &Host, word: &str, path: PathBuf) -> Trace {
-    Trace { what: format!("{word} {}", host.display(&path)), kind: Kind::Path(path) }
+/// What the registry knows of.
+async fn with_rows(host: &Host, plan: &mut Plan) -> Result<Vec<Agent>, Error> {
+    let registry = Registry::open_to_ask(&host.registry_file()).await?;
+    let open = registry.open_changes(None).await?;
+    let agents = registry.agents().await?;
+    let unreadable: Vec<_> = registry.unreadable().into_iter().map(|row| row.agent).collect();
+    registry.close().await;
+    let named = agents.iter().map(|agent| (&agent.id, &agent.name));
+    for (id, name) in named.chain(unreadable.iter().map(|id| (id, id))) {
+        let changes = open.iter().filter(|entry| entry.agent == *id);
+        let changes: Vec<_> = changes.map(|entry| spawn::undo::describe(host, &entry.change)).collect();
+        if !changes.is_empty() {
+            let what = format!("for agent {name}: {}", changes.join(", "));
+            plan.traces.push(Trace { what, kind: Kind::Agent { id: id.clone() } });
+        }
+    }
+    plan.running.extend(agents.iter().filter(|agent| runs(agent)).map(|agent| agent.name.clone()));
+    Ok(agents)
+}
+
+/// What is left of agents whose rows were lost.
+fn without_rows(host: &Host, known: &[Agent], plan: &mut Plan) {
+    for orphan in launch::orphans(host, known) {
+        let at_work = orphan.process.map(|p| format!(", at work as process {}", p.pid)).unwrap_or_default();
+        let shown = orphan.folder.as_ref().map(|f| format!(" in {}", host.display(f))).unwrap_or_default();
+        let what = format!("agent {}{shown}, which is in no registry{at_work}", orphan.id);
+        plan.running.extend(orphan.process.map(|_| orphan.id.clone()));
+        let doubtful = orphan.folder.as_deref().map(|folder| doubtful(host, folder)).unwrap_or_default();
+        plan.traces.push(Trace { what, kind: Kind::Orphan(orphan) });
+        for trace in doubtful {
+            if !plan.traces.contains(&trace) {
+                plan.traces.push(trace);
+            }
+        }
+    }
+}
+
+/// What may have been done for an agent of which only its folder is known.
+fn doubtful(host: &Host, folder: &Path) -> Vec<Trace> {
+    let mut traces = Vec::new();
+    let agent = Config::load(host).ok().and_then(|config| agent::by_kind(&config.agent.kind));
+    if let Some(agent) = agent {
+        let (config, project) = (agent.trust_file(host), Project::of(folder));
+        let place = trust::Place { config: &config, record: agent.trust, folder, project: &project };
+        if trust::is_trusted(&place) {
+            let what = format!("left to you: trust of {} in {}", host.display(folder), host.display(&config));
+            let why = "nothing says any more who agreed to it; take it out there if it is not wanted";
+            traces.push(Trace { what, kind: Kind::Doubtful(why) });
+        }
+        let rules = agent.reads.rules.map(|rules| folder.join(rules).join(deliver::RULES_FILE));
+        for path in [Some(folder.join(deliver::BRIEFING_FILE)), rules].into_iter().flatten() {
+            if path.is_file() {
+                let why = "nothing says any more who wrote it; delete it if it is a briefing";
+                traces.push(Trace {
+                    what: format!("left to you: file {}", host.display(&path)),
+                    kind: Kind::Doubtful(why),
+                });
+            }
+        }
+    }
+    traces
+}
+
+fn trace(host: &Host, what: &str, path: PathBuf) -> Trace {
+    Trace { what: format!("{what}: {}", host.display(&path)), kind: Kind::Path(path) }
 }
 
 /// The secrets of configured sources; a store cannot be asked for all that is ours in it.
@@ -119,10 +192,10 @@ async fn secrets(host: &Host) -> Vec<Trace> {
     let Ok(config) = Config::load(host) else { return Vec::new() };
     let Ok(store) = SecretStore::new(host, &config.secrets.store) else { return Vec::new() };
     let mut found = Vec::new();
-    for (name, source) in &config.sources {
-        if source.kind() != "history" && store.get(name).await.is_ok_and(|value| value.is_some()) {
-            let what = format!("secret {name} in {}", store.place());
-            found.push(Trace { what, kind: Kind::Secret { name: name.clone() } });
+    for name in config.secret_names() {
+        if store.get(name).await.is_ok_and(|value| value.is_some()) {
+            let what = format!("the password or token of {name}, in {}", store.place());
+            found.push(Trace { what, kind: Kind::Secret { name: name.to_owned() } });
         }
     }
     found
@@ -137,6 +210,14 @@ fn is_this_program(host: &Host, path: &Path) -> bool {
 
 /// Removes the traces. Refused while agents run, unless they may be ended.
 pub async fn remove(host: &Host, traces: &[Trace], end_live: bool) -> Result<Vec<Removed>, Error> {
+    let at_work = traces.iter().filter_map(|trace| match &trace.kind {
+        Kind::Orphan(orphan) => orphan.process.filter(|process| process.alive()).map(|_| orphan.id.clone()),
+        _ => None,
+    });
+    let at_work: Vec<String> = at_work.collect();
+    if !at_work.is_empty() && !end_live {
+        return Err(still_running(&at_work));
+    }
     let mut removed = Vec::new();
     if host.registry_file().exists() {
         removed.extend(take_back(host, traces, end_live).await?);
@@ -146,6 +227,12 @@ pub async fn remove(host: &Host, traces: &[Trace], end_live: bool) -> Result<Vec
     for trace in traces {
         let (outcome, gone) = match &trace.kind {
             Kind::Agent { .. } => continue,
+            Kind::Doubtful(why) => (why.to_string(), false),
+            Kind::Orphan(orphan) => match launch::end(host, orphan).await {
+                Ok(()) if orphan.process.is_some() => ("ended".to_string(), true),
+                Ok(()) => ("had ended".to_string(), true),
+                Err(error) => (format!("kept: {error}"), false),
+            },
             Kind::Secret { name } => match &store {
                 Ok(store) => match store.delete(name).await {
                     Ok(true) => ("deleted".to_string(), true),
@@ -164,14 +251,11 @@ pub async fn remove(host: &Host, traces: &[Trace], end_live: bool) -> Result<Vec
 
 async fn take_back(host: &Host, traces: &[Trace], end_live: bool) -> Result<Vec<Removed>, Error> {
     let registry = Registry::open(&host.registry_file()).await?;
-    let running: Vec<Agent> = registry.agents().await?.into_iter().filter(runs).collect();
+    let running = registry.agents().await?.into_iter().filter(runs).map(|agent| agent.name);
+    let running: Vec<String> = running.collect();
     if !running.is_empty() && !end_live {
-        let names: Vec<_> = running.iter().map(|a| a.name.as_str()).collect();
         registry.close().await;
-        return Err(Error::user(
-            format!("still running: {}", names.join(", ")),
-            "end them yourself, or: pao uninstall --end",
-        ));
+        return Err(still_running(&running));
     }
     let config = Config::load(host).unwrap_or_default();
     let context = Context {
@@ -191,6 +275,14 @@ async fn take_back(host: &Host, traces: &[Trace], end_live: bool) -> Result<Vec<
         registry.close().await;
     }
     Ok(removed)
+}
+
+/// That nothing is removed while agents are at work.
+pub fn still_running(names: &[String]) -> Error {
+    Error::user(
+        format!("nothing was removed, for still at work: {}", names.join(", ")),
+        "end them yourself, or let pao end them with --end",
+    )
 }
 
 fn runs(agent: &Agent) -> bool {
@@ -216,7 +308,7 @@ fn remove_path(path: &Path) -> std::io::Result<&'static str> {
 
 fn remove_empty(path: &Path) -> std::io::Result<&'static str> {
     if std::fs::read_dir(path)?.next().is_some() {
-        return Err(std::io::Error::other("there is something in it that is not ours"));
+        return Err(std::io::Error::other("something is in it that pao did not write"));
     }
     std::fs::remove_dir(path)?;
     Ok("removed")

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 use tokio::io::AsyncWriteExt;
 
 /// A program to run to its end.
@@ -301,6 +301,18 @@ impl Identity {
             return None;
         }
         Some(Self { pid, started: process.start_time() })
+    }
+
+    /// The oldest process that was given a path as an argument of which `wanted` is true.
+    pub fn with_argument(wanted: impl Fn(&Path) -> bool) -> Option<Self> {
+        let mut system = System::new().ok()?;
+        let with_arguments = ProcessRefreshKind::nothing().with_cmd(UpdateKind::Always);
+        system.refresh_processes_specifics(ProcessesToUpdate::All, true, with_arguments);
+        let found = system.processes().values().filter(|process| {
+            process.thread_kind().is_none() && process.cmd().iter().skip(1).any(|arg| wanted(Path::new(arg)))
+        });
+        let oldest = found.min_by_key(|process| (process.start_time(), process.pid()))?;
+        Self::of(oldest.pid().as_u32())
     }
 
     /// This very process.

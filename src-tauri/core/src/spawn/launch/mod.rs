@@ -6,6 +6,7 @@
 //! here again, whatever was decided before.
 
 mod environment;
+mod orphan;
 mod run;
 mod undo;
 
@@ -23,6 +24,7 @@ use crate::host::{Host, files, process};
 use crate::registry::change::Change;
 use crate::registry::{Registry, RegistryError};
 
+pub use orphan::{Orphan, end, orphans};
 pub use run::run;
 pub use undo::{TakenBack, undo};
 

@@ -60,7 +60,7 @@ async fn close(host: &Host, id: &str, terminal: &str, handle: &str) -> Result<()
 }
 
 /// Ends this very process: asks, waits, insists.
-async fn end(process: Identity) -> Result<(), LaunchError> {
+pub(super) async fn end(process: Identity) -> Result<(), LaunchError> {
     for insist in [false, true] {
         let asked = if insist { process.kill() } else { process.terminate() };
         if let Err(e) = asked {
