@@ -17,6 +17,7 @@ pub mod recall;
 pub mod registry;
 pub mod source;
 pub mod spawn;
+pub mod typing;
 pub mod uninstall;
 pub mod wire;
 pub mod words;

@@ -6,9 +6,8 @@ use std::time::Duration;
 use crate::agent::screen::{Dialog, DialogKind, Screen};
 use crate::host::terminal::{Capabilities, Key};
 use crate::spawn::passed::{Agreed, Receipt};
+use crate::typing::{STEADY, Stroke, Typist};
 
-/// How long a screen must stay the same before it is believed: half-drawn ones look like others.
-const STEADY: Duration = Duration::from_millis(120);
 /// How long after a key the dialog may take to show it.
 const KEY_SHOWS: Duration = Duration::from_millis(600);
 /// How long a dialog may take to go once it was confirmed. Long: a second Return could answer the next dialog.
@@ -21,15 +20,6 @@ const ASKED: Duration = Duration::from_millis(400);
 const BETTER: Duration = Duration::from_secs(2);
 /// The same where hooks have reported before, so that this one will too.
 const BETTER_HOOKED: Duration = Duration::from_secs(6);
-/// How long after the prompt line appears input may still be thrown away.
-const DEAF: Duration = Duration::from_millis(400);
-/// How long a pasted text may take to show.
-const PASTE_SHOWS: Duration = Duration::from_millis(1500);
-/// Pastes before it is left to the user. Each but the first follows proof that nothing had arrived.
-const PASTES: u32 = 3;
-/// How long a submit may take to show its effect before the other key is tried.
-const SUBMIT_SHOWS: Duration = Duration::from_millis(1500);
-
 /// What does not change during a start.
 #[derive(Debug, Clone)]
 pub(super) struct Setting {
@@ -91,14 +81,6 @@ pub(super) enum Action {
     Ended,
 }
 
-/// How far typing the prompt is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Typing {
-    Not,
-    Pasted { at: Duration },
-    Submitted { at: Duration, otherwise: bool },
-}
-
 /// The state between two moments.
 #[derive(Debug)]
 pub(super) struct Machine {
@@ -111,21 +93,13 @@ pub(super) struct Machine {
     started_at: Option<Duration>,
     /// The dialog in which keys were pressed, how many, and when the last one.
     keys: Option<(DialogKind, u32, Duration)>,
-    typing: Typing,
-    pastes: u32,
+    typist: Typist,
 }
 
 impl Machine {
     pub(super) fn new(setting: Setting) -> Self {
-        Self {
-            setting,
-            screen: None,
-            weak_since: None,
-            started_at: None,
-            keys: None,
-            typing: Typing::Not,
-            pastes: 0,
-        }
+        let typist = Typist::new(setting.prompt.as_deref().unwrap_or_default(), setting.can);
+        Self { setting, screen: None, weak_since: None, started_at: None, keys: None, typist }
     }
 
     pub(super) fn step(&mut self, now: Duration, seen: &Seen) -> Action {
@@ -167,7 +141,7 @@ impl Machine {
         }
         let in_turn =
             seen.file_busy || seen.file_waits.is_some() || matches!(self.screen(), Some(Screen::Busy));
-        let handed_over = self.setting.in_arguments || matches!(self.typing, Typing::Submitted { .. });
+        let handed_over = self.setting.in_arguments || self.typist.submitted();
         if in_turn && handed_over {
             self.weak_since.get_or_insert(now);
         }
@@ -287,67 +261,16 @@ impl Machine {
 
     fn on_prompt_line(&mut self, now: Duration, screen: &Screen) -> Option<Action> {
         let since = self.screen.as_ref().map_or(now, |(_, since)| *since);
-        let prompt = self.setting.prompt.clone().unwrap_or_default();
-        let lines = prompt.contains('\n');
-        if !self.setting.can.paste || (lines && !self.setting.can.paste_lines) {
-            return Some(
-                self.needs("this window cannot be typed into; give the agent its task there".into()),
-            );
-        }
-        match self.typing {
-            // What the user typed meanwhile is theirs; ours does not go behind it.
-            Typing::Not if matches!(screen, Screen::Typed { .. }) => None,
-            Typing::Not => (now >= since + DEAF).then(|| self.paste(now)),
-            Typing::Pasted { at } => {
-                let settled = now >= at + settle(&prompt);
-                match screen {
-                    Screen::Typed { text, folded } if settled && self.steady(now) => {
-                        if *folded || same(text, &prompt) {
-                            self.typing = Typing::Submitted { at: now, otherwise: false };
-                            return Some(Action::Submit);
-                        }
-                        let shown = now >= at + PASTE_SHOWS + settle(&prompt);
-                        shown.then(|| self.needs("what was typed does not stand there as it should".into()))
-                    }
-                    // Nothing arrived: the sign was drawn before the input was read.
-                    Screen::Ready | Screen::Interrupted if now >= at + PASTE_SHOWS + settle(&prompt) => {
-                        if self.pastes >= PASTES {
-                            return Some(self.needs("the prompt could not be typed; give it there".into()));
-                        }
-                        Some(self.paste(now))
-                    }
-                    _ => None,
-                }
-            }
-            Typing::Submitted { at, otherwise } => {
-                let still_there = matches!(screen, Screen::Typed { .. }) && now >= at + SUBMIT_SHOWS;
-                if !still_there {
-                    return None;
-                }
-                if otherwise || !self.setting.can.keys {
-                    return Some(self.needs("the prompt stands there and was not sent; press Return".into()));
-                }
-                self.typing = Typing::Submitted { at: now, otherwise: true };
-                Some(Action::SubmitOtherwise)
-            }
-        }
-    }
-
-    fn paste(&mut self, now: Duration) -> Action {
-        self.pastes += 1;
-        self.typing = if self.setting.can.paste_returns {
-            Typing::Submitted { at: now, otherwise: false }
-        } else {
-            Typing::Pasted { at: now }
-        };
-        Action::Paste
+        Some(match self.typist.at_prompt(now, screen, since)? {
+            Stroke::Paste => Action::Paste,
+            Stroke::Submit => Action::Submit,
+            Stroke::SubmitOtherwise => Action::SubmitOtherwise,
+            Stroke::Stuck(why) => self.needs(why.into()),
+        })
     }
 
     fn needs(&self, text: String) -> Action {
-        let receipt = match self.typing {
-            Typing::Submitted { .. } => Receipt::Unknown,
-            _ => Receipt::Sent,
-        };
+        let receipt = if self.typist.submitted() { Receipt::Unknown } else { Receipt::Sent };
         let evidence = self.screen().map_or("session file", Screen::name);
         Action::Settle(Settled { receipt, needs: Some(text), evidence: format!("{evidence} on the screen") })
     }
@@ -358,20 +281,6 @@ impl Machine {
         let evidence = format!("nothing proved it within {seconds} s; the screen: {screen}");
         Action::Settle(Settled { receipt: Receipt::Unknown, needs: None, evidence })
     }
-}
-
-/// How long a pasted text needs before it can be submitted: the longer it is, the longer it is taken in.
-fn settle(prompt: &str) -> Duration {
-    let characters = u64::try_from(prompt.chars().count()).unwrap_or(u64::MAX);
-    Duration::from_millis((80 + characters / 20).min(2000))
-}
-
-/// Whether the prompt line holds the prompt. Windows break lines where they like.
-fn same(text: &str, prompt: &str) -> bool {
-    let solid = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-    let (text, prompt) = (solid(text), solid(prompt));
-    // A long one scrolls within its box, which shows only its end.
-    text == prompt || (text.chars().count() > 200 && prompt.ends_with(&text))
 }
 
 #[cfg(test)]
