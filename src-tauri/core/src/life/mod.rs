@@ -5,6 +5,9 @@
 //! or app comes by brings the registry up to date ([`sweep`]). Nothing here ends, types into or removes anything
 //! unless the user asked for it.
 
+pub mod checkpoint;
 pub mod extract;
 pub mod freshness;
+pub mod repository;
 pub mod sweep;
+pub mod told;

@@ -49,7 +49,6 @@ struct Warm {
     settled: Settled,
     last: Choices,
     conversation: Conversation,
-    changed: Option<String>,
 }
 
 /// Gathers and composes; writes nothing.
@@ -190,10 +189,14 @@ async fn warm(
     // Where it broke down, composing does the same again and says why.
     let _ = compiled.await;
     let options = briefing::Options { budget: settled.budget, now: host.now(), pao: &host.exe };
-    let briefing = briefing::compose(&topic, &gathered, &options);
+    let mut briefing = briefing::compose(&topic, &gathered, &options);
+    let mut conversation = Conversation::New(None);
+    if let Some(fork) = &request.fork {
+        briefing = briefing::edited(&briefing, fork.opening.clone() + &briefing.markdown);
+        conversation = fork.conversation.clone().map_or(conversation, Conversation::Fork);
+    }
     step.done(briefing_note(&briefing, silent(&gathered.reports)));
-    let (conversation, changed) = (Conversation::New(None), None);
-    Ok(Warm { topic, gathered, briefing, settled, last, conversation, changed })
+    Ok(Warm { topic, gathered, briefing, settled, last, conversation })
 }
 
 async fn find_topic(context: &Context, request: &Request) -> Result<Topic, Error> {

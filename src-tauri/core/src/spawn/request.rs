@@ -30,6 +30,17 @@ pub struct Request {
     pub edit: bool,
     /// Leave the folder's last choices aside, and forget them.
     pub afresh: bool,
+    /// What it starts from, where it does not start from nothing.
+    pub fork: Option<Fork>,
+}
+
+/// What a new agent starts from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fork {
+    /// The conversation that its own begins as a copy of.
+    pub conversation: Option<String>,
+    /// What stands before its briefing.
+    pub opening: String,
 }
 
 /// A choice of how the briefing is delivered.

@@ -65,7 +65,7 @@ impl<'a> Job<'a> {
             permission: warm.settled.permission,
             args: &context.config.agent.args,
             conversation: &warm.conversation,
-            changed: warm.changed.as_deref(),
+            changed: None,
             agreed,
         }
     }

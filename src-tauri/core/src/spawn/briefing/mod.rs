@@ -117,6 +117,15 @@ pub fn compose(topic: &Topic, gathered: &Gathered, options: &Options<'_>) -> Bri
     finish(markdown, &candidates, written, &chosen)
 }
 
+/// Text from outside as one harmless line of at most `most` characters, for a document that is put before an agent;
+/// `None` where it addresses the agent and so must not be delivered at all, or says nothing.
+pub fn neutral(text: &str, speaker: Speaker, most: usize) -> Option<String> {
+    if quarantine::addresses_agent(text, speaker) {
+        return None;
+    }
+    Some(clean::excerpt(&clean::line(text), most, &|_| 0.0)).filter(|line| !line.is_empty())
+}
+
 /// The briefing with its document as the user has edited it. The lines stay: they say what was considered.
 pub fn edited(briefing: &Briefing, markdown: String) -> Briefing {
     Briefing {
