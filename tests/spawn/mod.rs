@@ -79,6 +79,31 @@ fn any_command(claude: &Claude) -> Ran {
 }
 
 #[test]
+fn everything_in_our_folder_is_for_its_owner_only_and_a_project_s_files_are_as_ever() {
+    use std::os::unix::fs::PermissionsExt;
+    let (claude, folder) = knowing(Version::New);
+    let spawned = claude.spawn(&folder, &["--delivery", "files", "fix", "the", "login", "bug"]);
+    assert_eq!(spawned["confirmed"], true, "{spawned:#}");
+    claude.world.pao(["config", "set", "spawn.budget", "3000"]).ok();
+    claude.world.pao(["doctor"]).run();
+    let mode = |path: &Path| path.symlink_metadata().unwrap().permissions().mode() & 0o777;
+    let open: Vec<String> = tree(&claude.world.path(".pao"))
+        .into_iter()
+        .map(|(path, _)| path)
+        .filter(|path| mode(path) & 0o077 != 0)
+        .map(|path| format!("{:o} {}", mode(&path), path.display()))
+        .collect();
+    assert!(open.is_empty(), "{open:#?}");
+    let mine = folder.join("by-me");
+    fs::write(&mine, "").unwrap();
+    let pane = claude.world.tmux(&["list-panes", "-a", "-F", "#{pane_pid}"]);
+    let status = fs::read_to_string(format!("/proc/{}/status", pane.lines().next().unwrap())).unwrap();
+    let umask = status.lines().find(|line| line.starts_with("Umask")).unwrap();
+    let umask = u32::from_str_radix(umask.split_whitespace().nth(1).unwrap(), 8).unwrap();
+    assert_eq!(0o666 & !umask, mode(&mine), "an agent writes as its user does");
+}
+
+#[test]
 fn what_an_earlier_session_said_stands_in_the_first_request() {
     let (claude, folder) = knowing(Version::New);
     let spawned = claude.spawn(&folder, &["fix", "the", "login", "bug"]);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use pao_core::Context;
 use pao_core::host::Host;
 use pao_core::spawn;
-use pao_core::spawn::passed::{Briefing, Gathered, LeftOut, SourceReport, SourceState};
+use pao_core::spawn::passed::{Briefing, Gathered, LeftOut, Line, SourceReport, SourceState};
 use pao_core::spawn::request::Brief;
 use pao_core::{Error, wire};
 
@@ -74,10 +74,13 @@ fn left_out(briefing: &Briefing, gathered: &Gathered) -> String {
         }
     }
     for line in briefing.lines.iter().filter(|line| line.left_out == Some(LeftOut::Quarantined)) {
-        let held =
-            format!("\nheld back, it addresses the agent: [{} · {}] ", clean(&line.source), clean(&line.id));
-        text.push_str(&paint(WARNING, &held));
-        text.push_str(&clean(&line.text));
+        text = text + "\n" + &held_back(line);
     }
     text
+}
+
+/// A memory that addresses the agent, for people.
+pub fn held_back(line: &Line) -> String {
+    let held = format!("held back, it addresses the agent: [{} · {}] ", clean(&line.source), clean(&line.id));
+    paint(WARNING, &held) + &clean(&line.text)
 }

@@ -1,6 +1,8 @@
 //! `pao recall`: asks the sources, for people and for running agents.
 
 use pao_core::Context;
+use std::io::IsTerminal;
+
 use pao_core::host::Host;
 use pao_core::recall::{Asked, recall};
 use pao_core::spawn::passed::{SourceState, silent};
@@ -28,7 +30,8 @@ pub async fn run(host: Host, screen: Screen, what: Recall) -> Result<u8, Error> 
             query: asked.query,
             sources: recalled.reports.iter().map(Into::into).collect(),
             memories: recalled.lines.iter().map(Into::into).collect(),
-            held_back: recalled.quarantined,
+            held_back: recalled.held_back.len(),
+            held_back_memories: recalled.held_back.iter().map(Into::into).collect(),
         })?;
         return Ok(0);
     }
@@ -52,9 +55,15 @@ pub async fn run(host: Host, screen: Screen, what: Recall) -> Result<u8, Error> 
     if recalled.reports.iter().any(|r| !matches!(r.state, SourceState::Ok(_) | SourceState::Empty)) {
         screen.say(&format!("\n{}", brief::sources(&recalled.reports)))?;
     }
-    if recalled.quarantined > 0 {
-        let held = count(recalled.quarantined, "memory", "memories");
+    if !recalled.held_back.is_empty() {
+        let held = count(recalled.held_back.len(), "memory", "memories");
         screen.aside(&paint(WARNING, &format!("{held} held back: addressed to the agent")));
+        // Where nobody looks at a terminal an agent may be reading, and it is the one that must not.
+        if std::io::stderr().is_terminal() {
+            for line in &recalled.held_back {
+                screen.aside(&brief::held_back(line));
+            }
+        }
     }
     Ok(0)
 }

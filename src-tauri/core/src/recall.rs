@@ -37,8 +37,8 @@ pub struct Recalled {
     pub reports: Vec<SourceReport>,
     /// Memories, best first.
     pub lines: Vec<Line>,
-    /// How many were held back because they address the agent.
-    pub quarantined: usize,
+    /// Memories that address the agent, for people to see and no agent to follow.
+    pub held_back: Vec<Line>,
 }
 
 /// Tokens nobody will reach: memories are limited by number here, not by room.
@@ -103,9 +103,10 @@ fn sources(context: &Context, asked: &Asked) -> Result<Limited, Error> {
 fn rank(context: &Context, topic: &Topic, gathered: Gathered, limit: usize) -> Recalled {
     let options = briefing::Options { budget: BUDGET, now: context.host.now(), pao: &context.host.exe };
     let composed = briefing::compose(topic, &gathered, &options);
-    let quarantined = composed.lines.iter().filter(|l| l.left_out == Some(LeftOut::Quarantined)).count();
-    let mut lines: Vec<Line> = composed.lines.into_iter().filter(|line| line.left_out.is_none()).collect();
+    let (held_back, others): (Vec<Line>, _) =
+        composed.lines.into_iter().partition(|line| line.left_out == Some(LeftOut::Quarantined));
+    let mut lines: Vec<Line> = others.into_iter().filter(|line| line.left_out.is_none()).collect();
     lines.sort_by(|a, b| b.score.total_cmp(&a.score));
     lines.truncate(limit);
-    Recalled { reports: gathered.reports, lines, quarantined }
+    Recalled { reports: gathered.reports, lines, held_back }
 }

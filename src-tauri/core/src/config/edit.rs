@@ -187,7 +187,12 @@ impl Editor {
                 "run the command again",
             ));
         }
-        files::write_in_place(&changed.path, &changed.bytes()).map_err(|e| {
+        let written = if changed.path.exists() {
+            files::write_in_place(&changed.path, &changed.bytes())
+        } else {
+            files::write_private(&changed.path, &changed.bytes(), false)
+        };
+        written.map_err(|e| {
             Error::environment(
                 format!("{} cannot be written: {e}", changed.shown),
                 format!("make {} writable for you", changed.shown),

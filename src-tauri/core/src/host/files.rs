@@ -32,7 +32,9 @@ pub fn keep_private(folder: &Path) -> io::Result<()> {
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
             Err(e) => return Err(e),
         };
-        if meta.is_file() && meta.mode() & 0o077 != 0 {
+        if meta.is_dir() {
+            keep_private(&path)?;
+        } else if meta.is_file() && meta.mode() & 0o077 != 0 {
             match fs::set_permissions(&path, Permissions::from_mode(meta.mode() & 0o700)) {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
                 _ => {}

@@ -356,6 +356,8 @@ pub struct Recalled {
     pub memories: Vec<Line>,
     /// How many were held back because they address the agent.
     pub held_back: usize,
+    /// Those, for people to see; no agent should follow them.
+    pub held_back_memories: Vec<Line>,
 }
 
 /// How far the history index reaches.
