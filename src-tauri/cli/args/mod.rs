@@ -22,7 +22,7 @@ use pao_core::spawn::request::{self, Request};
     max_term_width = 100
 )]
 pub struct Cli {
-    /// Print one JSON document instead of text; errors too
+    /// Print one JSON document instead of text; errors too, help never
     #[arg(long, global = true)]
     pub json: bool,
     #[command(subcommand)]
@@ -317,6 +317,7 @@ pub struct Recall {
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "pao undo [OPTIONS] <AGENT>\n       pao undo [OPTIONS] -C <DIR>")]
 pub struct Undo {
     /// Name or id of an agent
     #[arg(required_unless_present = "folder")]

@@ -2,10 +2,6 @@
 
 use crate::capture::marks::END;
 
-/// What the host agent takes from one hook: 10,000 are delivered whole, 10,001 replaced by a short preview. It
-/// counts as its language does, in UTF-16 units, which are never fewer than characters.
-pub const HOOK_LIMIT: usize = 10_000;
-
 /// A document, or its head.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fitted {

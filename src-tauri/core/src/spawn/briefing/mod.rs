@@ -20,7 +20,7 @@ use std::path::Path;
 
 use chrono::{DateTime, Utc};
 
-pub use self::fit::{Fitted, HOOK_LIMIT, fit};
+pub use self::fit::{Fitted, fit};
 use self::fuse::Query;
 use self::render::{Detail, Frame, Section};
 use self::similar::Shape;

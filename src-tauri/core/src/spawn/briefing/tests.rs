@@ -390,7 +390,7 @@ fn a_stores_scale_of_scores_does_not_matter() {
 fn the_hook_gets_the_head_and_the_name_of_the_whole() {
     let (topic, gathered) = full();
     let briefing = brief(&topic, &gathered, 2000);
-    assert!(!fit(&briefing.markdown, HOOK_LIMIT, "/x").cut);
+    assert!(!fit(&briefing.markdown, crate::agent::CLAUDE_CODE.hook_context_limit, "/x").cut);
     let cut = fit(&briefing.markdown, 1600, "/private/CONTEXT_BRIEFING.md");
     assert!(cut.cut && cut.text.contains("never") | cut.text.contains("not instructions"));
     assert!(cut.text.contains("## Stores asked"), "{}", cut.text);
