@@ -1,11 +1,12 @@
 //! Claude Code, as it was seen to behave: versions 2.0.76, 2.1.119 and 2.1.332.
 
 use super::screen::{DialogKind, DialogMark, Screens};
-use super::{Flags, HostAgent, Places, Reads, TrustRecord, Version};
+use super::{Flags, HostAgent, Places, Reads, SessionFile, TrustRecord, Version};
 use crate::spawn::passed::Permission;
 
 const V2_0_76: Version = Version(2, 0, 76);
 const V2_1_119: Version = Version(2, 1, 119);
+const V2_1_332: Version = Version(2, 1, 332);
 
 /// Anthropic's Claude Code.
 pub const CLAUDE_CODE: HostAgent = HostAgent {
@@ -32,6 +33,24 @@ pub const CLAUDE_CODE: HostAgent = HostAgent {
         ("StopFailure", V2_1_119),
         ("SessionEnd", V2_0_76),
     ],
+    tool_event: Some("PostToolUse"),
+    session_file: Some(SessionFile {
+        since: V2_1_119,
+        waits_since: V2_1_332,
+        session: "sessionId",
+        status: "status",
+        status_at: "statusUpdatedAt",
+        start: "procStart",
+        busy: "busy",
+        idle: "idle",
+        waiting: "waiting",
+        waiting_for: "waitingFor",
+        waits: &[
+            ("permission prompt", "permission for a tool"),
+            ("input needed", "an answer to its question"),
+            ("dialog open", "a dialog is open"),
+        ],
+    }),
     hook_context_limit: 10_000,
     skip_setting: "\"skipDangerousModePermissionPrompt\": true in your own settings.json",
     paste_tags: ("<pasted_content ", "</pasted_content "),

@@ -7,6 +7,7 @@ mod arguments;
 mod claude_code;
 mod login;
 pub mod screen;
+mod session_file;
 mod settings;
 mod version;
 
@@ -17,6 +18,7 @@ use crate::spawn::passed::Permission;
 
 pub use arguments::Arguments;
 pub use claude_code::CLAUDE_CODE;
+pub use session_file::{Doing, Said, SessionFile};
 pub use settings::HookCall;
 pub use version::Version;
 
@@ -40,6 +42,11 @@ pub struct HostAgent {
     /// Hook events of ours that it knows, each with the oldest version it was seen in. One it does not know
     /// raises a blocking dialog, so none is written on a guess.
     pub hook_events: &'static [(&'static str, Version)],
+    /// Event after each use of a tool. Its hook is given only to versions that do not say in their session-state file
+    /// that they go on, because it costs a process per tool.
+    pub tool_event: Option<&'static str>,
+    /// Its session-state files, where it writes such.
+    pub session_file: Option<SessionFile>,
     /// Longest context a hook may add; more is replaced by a short preview. Counted in UTF-16
     /// code units (see [`HostAgent::context_length`]).
     pub hook_context_limit: usize,

@@ -36,11 +36,14 @@ impl HostAgent {
     pub fn settings(&self, version: Option<Version>, call: &HookCall<'_>, agent_dir: &Path) -> Value {
         let hook =
             json!([{ "hooks": [{ "type": "command", "command": call.line(), "timeout": HOOK_TIMEOUT_S }] }]);
+        let known = version.is_none_or(|version| version >= self.oldest);
         let hooks: Map<String, Value> = self
             .hook_events
             .iter()
             .filter(|(event, _)| self.knows_event(event, version))
-            .map(|(event, _)| ((*event).to_string(), hook.clone()))
+            .map(|(event, _)| *event)
+            .chain(self.tool_event.filter(|_| known && !self.says_that_it_waits(version)))
+            .map(|event| (event.to_string(), hook.clone()))
             .collect();
         json!({ "hooks": hooks, "permissions": { "allow": [read_rule(agent_dir)] } })
     }

@@ -29,6 +29,11 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     if out == text { Cow::Borrowed(text) } else { Cow::Owned(out) }
 }
 
+/// Whether the text could hold a secret at all. Much cheaper than looking for one, and says yes far more often.
+pub fn may_hold_secret(text: &str) -> bool {
+    RULES.that_may_match(text) != 0
+}
+
 /// Whole match where the rule has no group `v`; otherwise only that group.
 fn replacement(rule: &Rule, found: &Captures<'_>) -> String {
     let Some(whole) = found.get(0) else { return String::new() };

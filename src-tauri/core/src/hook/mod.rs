@@ -17,9 +17,9 @@ use serde_json::{Value, json};
 use crate::agent::{CLAUDE_CODE, HostAgent};
 use crate::host::Host;
 use crate::host::process::{Identity, Run};
-use crate::registry::Registry;
 use crate::registry::agents::State;
 use crate::registry::events::Event;
+use crate::registry::{Registry, RegistryError};
 
 pub use seen::{briefed, failure, fingerprint, prompt_fingerprint};
 pub use spool::drain;
@@ -93,7 +93,7 @@ pub async fn answer(host: &Host, agent: &str, mut payload: impl Read) -> Answer 
     Answer { stdout }
 }
 
-async fn record(host: &Host, agent: &str, seen: Seen) {
+async fn record(host: &Host, agent: &str, mut seen: Seen) {
     let event = Event {
         agent: agent.to_string(),
         at: host.now(),
@@ -103,6 +103,14 @@ async fn record(host: &Host, agent: &str, seen: Seen) {
     };
     let write = async {
         let registry = Registry::open_as_is(&host.registry_file(), PATIENCE).await?;
+        if seen.tool_was_used {
+            let noted = registry.note_tool(agent, event.at).await.map(drop);
+            std::mem::forget(registry);
+            return noted;
+        }
+        if seen.event == "Notification" && known_better(&registry, agent, &seen).await? {
+            (seen.state, seen.needs) = (None, None);
+        }
         let done = registry.record_event(&event, seen.state(), seen.session_source.as_deref()).await;
         // The user may have brought the conversation back in another process than the one we started.
         if matches!(seen.session_source.as_deref(), Some("resume" | "fork"))
@@ -114,9 +122,19 @@ async fn record(host: &Host, agent: &str, seen: Seen) {
         std::mem::forget(registry);
         done
     };
-    if !matches!(tokio::time::timeout(LIMIT, write).await, Ok(Ok(()))) {
+    let written = matches!(tokio::time::timeout(LIMIT, write).await, Ok(Ok(())));
+    // There will be another tool, or the turn's end.
+    if !written && !seen.tool_was_used {
         spool::keep(host, &event, &seen);
     }
+}
+
+/// Whether the row says already, and in better words, what a notification says. That nobody has typed for a while
+/// does not make an error good.
+async fn known_better(registry: &Registry, agent: &str, seen: &Seen) -> Result<bool, RegistryError> {
+    let Some(row) = registry.agent(agent).await? else { return Ok(false) };
+    let failed = row.state_by.as_deref() == Some("hook StopFailure");
+    Ok(row.state == State::NeedsYou && (failed || seen.state == Some(State::NeedsYou)))
 }
 
 /// The text to hand over, where there is one. A conversation that is taken up again holds the briefing already, so

@@ -5,6 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::agent::HostAgent;
+use crate::capture::redact;
 use crate::host::files;
 use crate::registry::agents::State;
 use crate::registry::events::Event;
@@ -27,6 +28,8 @@ pub(super) struct Seen {
     pub needs: Option<String>,
     /// How the conversation began, where this event begins one.
     pub session_source: Option<String>,
+    /// It only says that a tool was used: a sign of life, and that nothing is asked about it any more.
+    pub tool_was_used: bool,
     /// The answer may carry text for the agent.
     pub takes_context: bool,
 }
@@ -49,6 +52,7 @@ pub(super) fn understand(payload: &Value, kind: &HostAgent) -> Seen {
         state: None,
         needs: None,
         session_source: None,
+        tool_was_used: false,
         takes_context: false,
     };
     let mut note = |key: &str, value: Value| seen.detail.insert(key.to_string(), value);
@@ -72,8 +76,9 @@ pub(super) fn understand(payload: &Value, kind: &HostAgent) -> Seen {
             let tool = short(text("tool_name").unwrap_or("a tool"));
             note("tool", tool.clone().into());
             seen.state = Some(State::NeedsYou);
-            seen.needs = Some(format!("permission for {tool}"));
+            seen.needs = Some(asks(&tool, payload.get("tool_input")));
         }
+        _ if Some(name) == kind.tool_event => seen.tool_was_used = true,
         "Notification" => {
             let message = short(text("message").unwrap_or_default());
             // 2.0.76 already names the type; a message without one is believed only where it asks for permission.
@@ -90,6 +95,8 @@ pub(super) fn understand(payload: &Value, kind: &HostAgent) -> Seen {
                 seen.state = Some(State::Idle);
             }
         }
+        // A part of the turn that runs beside it has ended, not the turn.
+        "Stop" | "StopFailure" if payload.get("agent_id").is_some_and(|id| !id.is_null()) => {}
         "Stop" => seen.state = Some(State::Idle),
         "StopFailure" => {
             let message =
@@ -108,6 +115,42 @@ pub(super) fn understand(payload: &Value, kind: &HostAgent) -> Seen {
         _ => {}
     }
     seen
+}
+
+/// What of a tool's input says best what it would do.
+const TELLING: [&str; 7] = ["command", "file_path", "notebook_path", "path", "url", "pattern", "query"];
+/// Longest piece of it that is kept, in characters.
+const PIECE: usize = 80;
+
+/// What the user is asked, in a few words: which tool, and what it would do.
+fn asks(tool: &str, input: Option<&Value>) -> String {
+    let field = |key: &str| input.and_then(|input| input.get(key)).and_then(Value::as_str);
+    let question = input.and_then(|input| input.pointer("/questions/0/question")).and_then(Value::as_str);
+    if let Some(question) = question.and_then(piece) {
+        return format!("question: {question}");
+    }
+    if input.is_some_and(|input| input.get("plan").is_some()) {
+        return "agreement to its plan".into();
+    }
+    match TELLING.iter().find_map(|key| field(key)).and_then(piece) {
+        Some(what) => format!("permission for {tool}: {what}"),
+        None => format!("permission for {tool}"),
+    }
+}
+
+/// A piece of a text that goes into the registry: short, and none at all where it could hold a secret.
+fn piece(text: &str) -> Option<String> {
+    // A secret must not be cut in two, so that neither half is recognised.
+    let text: String = text.chars().take(4 * SHORT).collect();
+    if text.trim().is_empty() || redact::may_hold_secret(&text) {
+        return None;
+    }
+    let whole = short(&text);
+    let mut piece: String = whole.chars().take(PIECE).collect();
+    if piece.len() < whole.len() {
+        piece.push('…');
+    }
+    Some(piece)
 }
 
 /// Identity of a prompt: SHA-256 of its text, lower-case hex. White space around it and the kind of line ending

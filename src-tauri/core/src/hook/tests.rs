@@ -72,13 +72,65 @@ async fn each_captured_payload_leads_to_its_state_and_keeps_only_what_matters() 
         assert_eq!(tell(&world, &fixture(name)).await, Answer::default(), "{name}");
         let agent = registry.agent("a1").await.unwrap().unwrap();
         let events = registry.events_after("a1", after).await.unwrap();
-        let [(id, event)] = &events[..] else { panic!("{name}: {events:?}") };
-        after = *id;
         let needs = agent.needs.unwrap_or_default();
-        let line = format!("{} {} {} [{needs}]\n", event.event, event.detail, agent.state.name());
+        let line = match &events[..] {
+            // One row per tool would be hundreds.
+            [] if name == "PostToolUse" => format!("{name} (no row) {} [{needs}]\n", agent.state.name()),
+            [(id, event)] => {
+                after = *id;
+                format!("{} {} {} [{needs}]\n", event.event, event.detail, agent.state.name())
+            }
+            _ => panic!("{name}: {events:?}"),
+        };
         seen.push_str(&line);
     }
     insta::assert_snapshot!(seen);
+}
+
+#[tokio::test]
+async fn what_is_asked_is_said_in_few_words_and_never_with_a_secret() {
+    let (world, registry) = with_agent().await;
+    let long = "x".repeat(500);
+    for (tool, input, needs) in [
+        ("Bash", json!({ "command": "touch made.txt\n&& ls" }), "permission for Bash: touch made.txt && ls"),
+        ("Edit", json!({ "file_path": "/code/a.rs", "new_string": "y" }), "permission for Edit: /code/a.rs"),
+        (
+            "Bash",
+            json!({ "command": "curl -H 'Authorization: Bearer sk-ant-api03-abc' x" }),
+            "permission for Bash",
+        ),
+        ("Bash", json!({ "command": long }), &format!("permission for Bash: {}…", "x".repeat(80))),
+        ("mcp__x__y", json!(7), "permission for mcp__x__y"),
+        (
+            "AskUserQuestion",
+            json!({ "questions": [{ "question": "Which colour?" }] }),
+            "question: Which colour?",
+        ),
+        ("ExitPlanMode", json!({ "plan": "1. do it" }), "agreement to its plan"),
+    ] {
+        let payload =
+            json!({ "hook_event_name": "PermissionRequest", "tool_name": tool, "tool_input": input });
+        tell(&world, &payload.to_string()).await;
+        let agent = registry.agent("a1").await.unwrap().unwrap();
+        assert_eq!((agent.state, agent.needs.as_deref()), (State::NeedsYou, Some(needs)));
+        // The notification that follows a few seconds later has worse words.
+        tell(&world, &fixture("Notification")).await;
+        assert_eq!(registry.agent("a1").await.unwrap().unwrap().needs.as_deref(), Some(needs));
+    }
+    tell(&world, &fixture("PostToolUse")).await;
+    let agent = registry.agent("a1").await.unwrap().unwrap();
+    assert_eq!((agent.state, agent.needs), (State::Working, None));
+}
+
+#[tokio::test]
+async fn what_runs_beside_a_turn_does_not_end_it() {
+    let (world, registry) = with_agent().await;
+    tell(&world, &fixture("UserPromptSubmit")).await;
+    for event in ["Stop", "StopFailure"] {
+        let payload = json!({ "hook_event_name": event, "agent_id": "ae854c58", "error": "billing_error" });
+        tell(&world, &payload.to_string()).await;
+        assert_eq!(registry.agent("a1").await.unwrap().unwrap().state, State::Working);
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Host;
-use super::process::{Run, RunError};
+use super::process::{Mark, Run, RunError};
 
 /// Whether this is macOS.
 pub const IS_MACOS: bool = false;
@@ -66,3 +66,57 @@ pub async fn open_window(host: &Host, script: &Path) -> Result<bool, RunError> {
 
 /// Nothing to remove here.
 pub async fn remove_quarantine(_path: &Path) {}
+
+/// When a running process started: which boot, and clock ticks since then (field 22 of its `stat`, see proc(5)).
+/// `None` where it does not run, or only waits to be collected.
+pub fn start_mark(pid: u32) -> Option<Mark> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    start_ticks(&stat).map(|start| Mark { boot: boot(), start })
+}
+
+/// This boot's id; 0 where the system gives none.
+pub fn boot() -> u128 {
+    static BOOT: std::sync::OnceLock<u128> = std::sync::OnceLock::new();
+    *BOOT.get_or_init(|| {
+        let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        u128::from_str_radix(&id.trim().replace('-', ""), 16).unwrap_or(0)
+    })
+}
+
+/// The clock that stands still while the machine sleeps and that nobody can set.
+pub const AWAKE: nix::time::ClockId = nix::time::ClockId::CLOCK_MONOTONIC;
+
+/// A program may call itself anything, closing brackets included: what counts begins behind the last one.
+fn start_ticks(stat: &[u8]) -> Option<u64> {
+    let behind = stat.iter().rposition(|b| *b == b')')?;
+    let text = std::str::from_utf8(&stat[behind + 1..]).ok()?;
+    let mut fields = text.split_ascii_whitespace();
+    let state = fields.next()?;
+    if matches!(state, "Z" | "X" | "x") {
+        return None;
+    }
+    // The state is field 3, so 18 fields lie between it and field 22.
+    fields.nth(18)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAT: &str = "21884 (claude) S 21871 21884 21884 34816 21884 4194304 77121 0 6 0 131 21 0 0 20 0 17 0 \
+                        1208729 74398998528 51989 18446744073709551615";
+
+    #[test]
+    fn the_start_of_a_process_is_read_whatever_it_calls_itself() {
+        assert_eq!(start_ticks(STAT.as_bytes()), Some(1_208_729));
+        for name in ["a b", ") S 1 2 3", "((", "支付", "\u{1b}[2J"] {
+            assert_eq!(start_ticks(STAT.replace("claude", name).as_bytes()), Some(1_208_729), "{name:?}");
+        }
+        for ended in ["Z", "X"] {
+            assert_eq!(start_ticks(STAT.replace(") S", &format!(") {ended}")).as_bytes()), None);
+        }
+        for torn in ["", "1 (a", "1 (a) S 2 3", "1 (a) S \u{fffd}"] {
+            assert_eq!(start_ticks(torn.as_bytes()), None, "{torn:?}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Host;
-use super::process::{Run, RunError};
+use super::process::{Mark, Run, RunError};
 use super::terminal::terminal_app;
 
 /// Whether this is macOS.
@@ -53,3 +53,17 @@ pub async fn open_window(host: &Host, script: &Path) -> Result<bool, RunError> {
 pub async fn remove_quarantine(path: &Path) {
     let _ = Run::new("/usr/bin/xattr").args(["-d", "com.apple.quarantine"]).arg(path).output().await;
 }
+
+/// When a running process started. The system keeps the moment itself, in seconds since the epoch, so setting the
+/// clock later does not move it, and no other process of that number has the same.
+pub fn start_mark(pid: u32) -> Option<Mark> {
+    super::identity::clock(pid).map(|start| Mark { boot: 0, start })
+}
+
+/// Boots are not told apart here: a process's start is a moment of its own.
+pub fn boot() -> u128 {
+    0
+}
+
+/// The clock that stands still while the machine sleeps and that nobody can set: `CLOCK_UPTIME_RAW`.
+pub const AWAKE: nix::time::ClockId = nix::time::ClockId::from_raw(8);

@@ -1,6 +1,8 @@
 //! The edge: home directory, environment, clock, processes, secrets and terminals enter here and nowhere else.
 
+pub mod awake;
 pub mod files;
+mod identity;
 pub mod login;
 pub mod probe;
 pub mod process;

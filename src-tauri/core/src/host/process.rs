@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
+use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 use tokio::io::AsyncWriteExt;
+
+pub use super::identity::{Identity, Mark, Started};
 
 /// A program to run to its end.
 #[derive(Debug, Clone)]
@@ -277,90 +279,6 @@ fn members(session: u32) -> Vec<nix::unistd::Pid> {
     pids.filter_map(|pid| i32::try_from(pid).ok()).map(nix::unistd::Pid::from_raw).collect()
 }
 
-/// A process that cannot be confused with a later one of the same number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Identity {
-    /// Process id.
-    pub pid: u32,
-    /// Start time, seconds since the epoch.
-    pub started: u64,
-}
-
-impl Identity {
-    /// Looks at a running process; `None` when there is none.
-    pub fn of(pid: u32) -> Option<Self> {
-        let mut system = System::new().ok()?;
-        let pids = [Pid::from_u32(pid)];
-        system.refresh_processes_specifics(
-            ProcessesToUpdate::Some(&pids),
-            true,
-            ProcessRefreshKind::nothing(),
-        );
-        let process = system.process(pids[0])?;
-        if process.status() == sysinfo::ProcessStatus::Zombie {
-            return None;
-        }
-        Some(Self { pid, started: process.start_time() })
-    }
-
-    /// The oldest process that was given a path as an argument of which `wanted` is true.
-    pub fn with_argument(wanted: impl Fn(&Path) -> bool) -> Option<Self> {
-        let mut system = System::new().ok()?;
-        let with_arguments = ProcessRefreshKind::nothing().with_cmd(UpdateKind::Always);
-        system.refresh_processes_specifics(ProcessesToUpdate::All, true, with_arguments);
-        let found = system.processes().values().filter(|process| {
-            process.thread_kind().is_none() && process.cmd().iter().skip(1).any(|arg| wanted(Path::new(arg)))
-        });
-        let oldest = found.min_by_key(|process| (process.start_time(), process.pid()))?;
-        Self::of(oldest.pid().as_u32())
-    }
-
-    /// This very process.
-    pub fn own() -> Self {
-        let pid = std::process::id();
-        Self::of(pid).unwrap_or(Self { pid, started: 0 })
-    }
-
-    /// The process that had a shell start us for it: the parent of our parent. `None` where that is nobody's.
-    pub fn behind_the_shell() -> Option<Self> {
-        let shell = nix::unistd::getppid();
-        let mut system = System::new().ok()?;
-        let pids = [Pid::from_u32(u32::try_from(shell.as_raw()).ok()?)];
-        system.refresh_processes_specifics(
-            ProcessesToUpdate::Some(&pids),
-            true,
-            ProcessRefreshKind::nothing(),
-        );
-        let behind = system.process(pids[0])?.parent()?.as_u32();
-        // What lost its parent belongs to the first process.
-        if behind <= 1 { None } else { Self::of(behind) }
-    }
-
-    /// Whether this very process still runs. Start times are compared with one second of tolerance: they are
-    /// derived from the boot time, which moves when the clock is corrected.
-    pub fn alive(self) -> bool {
-        Self::of(self.pid).is_some_and(|now| now.started.abs_diff(self.started) <= 1)
-    }
-
-    /// Asks this very process to end.
-    pub fn terminate(self) -> io::Result<()> {
-        self.signal(nix::sys::signal::Signal::SIGTERM)
-    }
-
-    /// Ends this very process.
-    pub fn kill(self) -> io::Result<()> {
-        self.signal(nix::sys::signal::Signal::SIGKILL)
-    }
-
-    fn signal(self, signal: nix::sys::signal::Signal) -> io::Result<()> {
-        if !self.alive() {
-            return Ok(());
-        }
-        let pid = i32::try_from(self.pid).map_err(io::Error::other)?;
-        nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), signal).map_err(io::Error::from)
-    }
-}
-
 /// Whether we run as root.
 pub fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
@@ -392,13 +310,6 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         panic!("the child outlived its group");
-    }
-
-    #[test]
-    fn a_pid_with_another_start_time_is_another_process() {
-        let own = Identity::own();
-        assert!(own.alive());
-        assert!(!Identity { started: own.started - 100, ..own }.alive());
     }
 
     #[tokio::test]

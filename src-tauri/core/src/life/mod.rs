@@ -6,8 +6,12 @@
 //! unless the user asked for it.
 
 pub mod checkpoint;
+pub mod evidence;
 pub mod extract;
 pub mod freshness;
 pub mod repository;
 pub mod sweep;
 pub mod told;
+pub mod truth;
+
+pub use sweep::state_of;

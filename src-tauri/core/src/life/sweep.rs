@@ -1,42 +1,62 @@
-//! What every `pao` command does first: sees which agents are gone and takes back what was lent to them.
+//! What every `pao` command does first: sees what agents do, which are gone, and takes back what was lent to those.
 //!
-//! Evidence is the process by pid *and* start time. Age proves nothing: an agent may wait for days.
+//! What follows from what is seen is decided in [`super::truth`]. Age proves nothing: an agent may wait for days.
 
 use chrono::TimeDelta;
 
+use super::evidence::{self, Effort, Seen};
+use super::truth::{self, Truth};
 use crate::hook;
 use crate::host::Host;
-use crate::registry::Registry;
 use crate::registry::agents::{Agent, State};
+use crate::registry::conversations::Judged;
+use crate::registry::{Registry, RegistryError};
 use crate::spawn::deliver;
 use crate::spawn::passed::Receipt;
+use crate::{Context, Error};
 
-/// How long a start may take before it counts as lost when no process was ever recorded.
-const START_LIMIT: TimeDelta = TimeDelta::minutes(2);
+/// How long after its end a lost agent is still looked for. What runs on longer has said so by its hooks.
+const LOOKED_FOR: TimeDelta = TimeDelta::days(7);
+/// How long after an agent's end its last prompt may still be seen to have arrived.
+const CONFIRMED_LATE: TimeDelta = TimeDelta::hours(1);
 
 /// Brings the registry up to date with the machine. What cannot be taken back now stays journalled and is tried
 /// again next time, so nothing here is an error for the command that is about to run.
 pub async fn sweep(host: &Host, registry: &Registry) {
-    if let Err(error) = try_sweep(host, registry).await {
+    sweep_with(host, registry, Effort::LITTLE).await;
+}
+
+/// The same with as much effort as the command is worth.
+pub async fn sweep_with(host: &Host, registry: &Registry, effort: Effort) {
+    if let Err(error) = try_sweep(host, registry, effort).await {
         tracing::warn!(%error, "the sweep was not finished");
     }
 }
 
-async fn try_sweep(host: &Host, registry: &Registry) -> Result<(), crate::Error> {
+/// What one agent does right now: looks at its hooks, its own file, its process, its window and, where nothing else
+/// tells, its screen; notes it, and gives the row as it then stands. `None` where there is no such agent.
+///
+/// Cheap enough to be called a few times a second for one agent.
+pub async fn state_of(context: &Context, id: &str) -> Result<Option<Agent>, Error> {
+    let Context { host, registry, .. } = context;
     hook::drain(host, registry).await?;
-    let now = host.now();
-    for agent in registry.agents().await?.iter().filter(|a| a.state.live()) {
-        let gone = match agent.process {
-            Some(process) => !process.alive(),
-            None => agent.state == State::Starting && now - agent.created_at > START_LIMIT,
-        };
-        if gone {
-            // A session that ended in order has said so by its last hook; this one has not.
-            registry.set_state(&agent.id, State::Lost, None, "process", now).await?;
-        }
-    }
-    confirm_late(registry).await?;
+    let Some(row) = registry.agent(id).await? else { return Ok(None) };
+    look_at(host, registry, std::iter::once(&row), Effort::FULL).await?;
+    Ok(registry.agent(id).await?)
+}
+
+async fn try_sweep(host: &Host, registry: &Registry, effort: Effort) -> Result<(), crate::Error> {
+    hook::drain(host, registry).await?;
     let agents = registry.agents().await?;
+    let recently = host.now() - LOOKED_FOR;
+    let looked_at = agents.iter().filter(|agent| match agent.state {
+        State::Paused => false,
+        State::Ended | State::Lost => agent.process.is_some() && agent.state_at > recently,
+        _ => true,
+    });
+    let changed = look_at(host, registry, looked_at, effort).await?;
+    confirm_late(registry, &agents, host.now() - CONFIRMED_LATE).await?;
+    let agents = if changed { registry.agents().await? } else { agents };
     // Of an agent whose row does not read nothing is known: it may well be at work.
     let is_live = |id: &str| agents.iter().any(|a| a.id == id && is_live(a)) || registry.is_unreadable(id);
     for (entry, undone) in deliver::sweep(host, registry, is_live).await? {
@@ -48,9 +68,47 @@ async fn try_sweep(host: &Host, registry: &Registry) -> Result<(), crate::Error>
     Ok(())
 }
 
+/// Looks, judges and notes. Whether any row changed.
+async fn look_at<'a>(
+    host: &Host,
+    registry: &Registry,
+    agents: impl Iterator<Item = &'a Agent>,
+    effort: Effort,
+) -> Result<bool, RegistryError> {
+    let mut changed = false;
+    for seen in evidence::collect(host, registry, agents, effort).await? {
+        changed |= note(registry, &seen, &truth::judge(&seen.evidence)).await?;
+    }
+    Ok(changed)
+}
+
+async fn note(registry: &Registry, seen: &Seen<'_>, truth: &Truth) -> Result<bool, RegistryError> {
+    let row = seen.evidence.row;
+    let mut changed = false;
+    if let Some(identity) = seen.better {
+        registry.set_process(&row.id, identity, row.tty.as_deref(), row.sign_at).await?;
+        changed = true;
+    }
+    if let Some(session) = seen.other_session().filter(|_| truth.state.live()) {
+        registry.set_session(&row.id, session, "session file", seen.evidence.now).await?;
+        changed = true;
+    }
+    let by = row.state_by.as_deref().unwrap_or("row");
+    if truth.state != row.state || truth.needs != row.needs || truth.by != by {
+        let Truth { state, needs, by, at } = truth;
+        let judged = Judged { state: *state, needs: needs.as_deref(), by, at: *at };
+        changed |= registry.set_judged(row, &judged).await?;
+    }
+    Ok(changed)
+}
+
 /// Confirms prompts whose arrival was seen only after their spawn had stopped watching.
-async fn confirm_late(registry: &Registry) -> Result<(), crate::Error> {
-    for agent in registry.agents().await? {
+async fn confirm_late(
+    registry: &Registry,
+    agents: &[Agent],
+    since: chrono::DateTime<chrono::Utc>,
+) -> Result<(), crate::Error> {
+    for agent in agents.iter().filter(|agent| agent.state.live() || agent.state_at > since) {
         let Some(prompt) =
             agent.prompt.as_deref().filter(|_| agent.receipt.is_some_and(|r| r != Receipt::Confirmed))
         else {
@@ -77,7 +135,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::host::process::Identity;
+    use crate::host::process::{Identity, Mark, Started};
     use crate::registry::events::Event;
 
     async fn world() -> (tempfile::TempDir, Host, Registry) {
@@ -111,12 +169,17 @@ mod tests {
         }
         let mut never = agent(&host, "never");
         never.created_at -= TimeDelta::hours(1);
+        never.starting_since = None;
         registry.add(&never).await.unwrap();
         let own = Identity::own();
-        let other_start = Identity { started: own.started - 500, ..own };
-        for (id, process) in
-            [("alive", own), ("dead", Identity { pid: u32::MAX / 2, started: 1 }), ("reused", other_start)]
-        {
+        let mark = own.mark().unwrap();
+        let other_start =
+            Identity { started: Started::Marked(Mark { start: mark.start + 1, ..mark }), ..own };
+        for (id, process) in [
+            ("alive", own),
+            ("dead", Identity { pid: u32::MAX / 2, started: Started::Clock(1) }),
+            ("reused", other_start),
+        ] {
             registry.set_process(id, process, None, host.now()).await.unwrap();
         }
         sweep(&host, &registry).await;

@@ -9,7 +9,8 @@ use sqlx::sqlite::SqliteRow;
 
 use super::claims::{self, Claim};
 use super::{Registry, RegistryError, stamp, time};
-use crate::host::process::Identity;
+use crate::host::awake::Awake;
+use crate::host::process::{Identity, Started};
 use crate::spawn::passed::{Permission, Receipt, Way};
 
 /// What an agent is doing, as far as is known.
@@ -116,6 +117,8 @@ pub struct Agent {
     pub archived_at: Option<DateTime<Utc>>,
     /// Who is pausing it or bringing it back right now.
     pub claim: Option<Claim>,
+    /// Since when it is being started, by the clock that stands still while the machine sleeps.
+    pub starting_since: Option<Awake>,
 }
 
 impl Agent {
@@ -150,6 +153,7 @@ impl Agent {
             worktree: None,
             archived_at: None,
             claim: None,
+            starting_since: Some(Awake::now()),
         }
     }
 }
@@ -207,9 +211,21 @@ fn named<T>(what: &'static str, value: String, from: fn(&str) -> Option<T>) -> R
     from(&value).ok_or(RegistryError::Unreadable { what, value })
 }
 
+/// How the process's start is known: by its mark or, in rows of before there was one, by the clock.
+fn started(row: &SqliteRow, mark: Option<String>) -> Result<Option<Started>, RegistryError> {
+    if let Some(mark) = mark {
+        let read =
+            mark.parse().map_err(|()| RegistryError::Unreadable { what: "agents.pid_mark", value: mark });
+        return read.map(|mark| Some(Started::Marked(mark)));
+    }
+    let clock: Option<i64> = row.try_get("pid_started")?;
+    Ok(clock.and_then(|seconds| u64::try_from(seconds).ok()).map(Started::Clock))
+}
+
 fn agent(row: &SqliteRow) -> Result<Agent, RegistryError> {
     let pid: Option<u32> = row.try_get("pid")?;
-    let started: Option<i64> = row.try_get("pid_started")?;
+    let mark: Option<String> = row.try_get("pid_mark")?;
+    let since: Option<String> = row.try_get("starting_since")?;
     let receipt: Option<String> = row.try_get("receipt")?;
     let ended: Option<String> = row.try_get("ended_at")?;
     let archived: Option<String> = row.try_get("archived_at")?;
@@ -233,9 +249,7 @@ fn agent(row: &SqliteRow) -> Result<Agent, RegistryError> {
         session: row.try_get("session")?,
         terminal: row.try_get("terminal")?,
         handle: row.try_get("handle")?,
-        process: pid
-            .zip(started.and_then(|s| u64::try_from(s).ok()))
-            .map(|(pid, started)| Identity { pid, started }),
+        process: pid.zip(started(row, mark)?).map(|(pid, started)| Identity { pid, started }),
         tty: row.try_get("tty")?,
         state: named("agents.state", row.try_get("state")?, State::from_name)?,
         needs: row.try_get("needs")?,
@@ -251,6 +265,7 @@ fn agent(row: &SqliteRow) -> Result<Agent, RegistryError> {
         worktree: row.try_get::<Option<String>, _>("worktree")?.map(PathBuf::from),
         archived_at: archived.map(|t| time("agents.archived_at", &t)).transpose()?,
         claim: claims::claim(row)?,
+        starting_since: since.and_then(|since| since.parse().ok()),
     })
 }
 
@@ -260,8 +275,8 @@ impl Registry {
         let done = sqlx::query(
             "INSERT INTO agents (id, name, folder, project, host_agent, prompt, query, permission, way, briefing_hash,
                 session, terminal, handle, state, needs, receipt, created_at, sign_at, state_at, version,
-                args, worktree)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                args, worktree, starting_since)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(&agent.id)
         .bind(&agent.name)
@@ -285,6 +300,7 @@ impl Registry {
         .bind(&agent.version)
         .bind(serde_json::Value::from(agent.args.clone()).to_string())
         .bind(agent.worktree.as_deref().map(Path::to_string_lossy))
+        .bind(agent.starting_since.map(|since| since.to_string()))
         .execute(&mut *self.lock().await)
         .await;
         match done {
@@ -368,14 +384,22 @@ impl Registry {
         tty: Option<&str>,
         now: DateTime<Utc>,
     ) -> Result<(), RegistryError> {
-        sqlx::query("UPDATE agents SET pid = ?, pid_started = ?, tty = ?, sign_at = ? WHERE id = ?")
-            .bind(process.pid)
-            .bind(i64::try_from(process.started).unwrap_or(i64::MAX))
-            .bind(tty)
-            .bind(stamp(now))
-            .bind(id)
-            .execute(&mut *self.lock().await)
-            .await?;
+        let (clock, mark) = match process.started {
+            Started::Clock(seconds) => (i64::try_from(seconds).ok(), None),
+            Started::Marked(mark) => (None, Some(mark.to_string())),
+        };
+        sqlx::query(
+            "UPDATE agents SET pid = ?, pid_started = ?, pid_mark = ?, tty = ?, sign_at = ?
+             WHERE id = ?",
+        )
+        .bind(process.pid)
+        .bind(clock)
+        .bind(mark)
+        .bind(tty)
+        .bind(stamp(now))
+        .bind(id)
+        .execute(&mut *self.lock().await)
+        .await?;
         Ok(())
     }
 

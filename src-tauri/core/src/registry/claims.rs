@@ -10,6 +10,7 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
 use super::agents::State;
 use super::{Registry, RegistryError, stamp, time};
+use crate::host::awake::Awake;
 use crate::host::process::Identity;
 
 /// One process's claim to an agent.
@@ -139,8 +140,8 @@ impl Registry {
         let done = sqlx::query(
             "UPDATE agents SET claim = ?1, claim_at = ?2, ends_as = CASE state WHEN 'paused' THEN 'paused' END,
                 state = 'starting', state_by = 'resume', state_at = ?2, sign_at = ?2, needs = NULL, ended_at = NULL,
-                archived_at = NULL, pid = NULL, pid_started = NULL, tty = NULL, receipt = NULL, name = ?3,
-                folder = ?4, version = coalesce(?5, version)
+                archived_at = NULL, pid = NULL, pid_started = NULL, pid_mark = NULL, tty = NULL, receipt = NULL,
+                name = ?3, folder = ?4, version = coalesce(?5, version), starting_since = ?8
              WHERE id = ?6 AND state IN ('paused', 'ended', 'lost') AND claim IS ?7",
         )
         .bind(written(by))
@@ -150,6 +151,7 @@ impl Registry {
         .bind(taken_up.version)
         .bind(id)
         .bind(seen.map(|claim| written(claim.by)))
+        .bind(Awake::now().to_string())
         .execute(&mut *self.lock().await)
         .await;
         match done {
@@ -178,11 +180,12 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::host::process::Started;
     use crate::registry::agents::Agent;
     use crate::registry::events::Event;
 
-    const ME: Identity = Identity { pid: 10, started: 100 };
-    const OTHER: Identity = Identity { pid: 11, started: 100 };
+    const ME: Identity = Identity { pid: 10, started: Started::Clock(100) };
+    const OTHER: Identity = Identity { pid: 11, started: Started::Clock(100) };
 
     fn now() -> DateTime<Utc> {
         DateTime::parse_from_rfc3339("2026-11-30T12:00:00Z").unwrap().to_utc()

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sqlx::{Connection, Row};
 
 use super::agents::State;
-use super::{Registry, RegistryError, claims, stamp, time};
+use super::{Registry, RegistryError, claims, conversations, stamp, time};
 
 /// One event of an agent's session.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,21 +42,7 @@ impl Registry {
             .execute(&mut *transaction)
             .await?;
         if let (Some(session), Some(source)) = (&event.session, session_source) {
-            sqlx::query(
-                "INSERT INTO sessions (session, agent, source, at) SELECT ?, id, ?, ? FROM agents WHERE id = ?
-                 ON CONFLICT DO NOTHING",
-            )
-            .bind(session)
-            .bind(source)
-            .bind(&at)
-            .bind(&event.agent)
-            .execute(&mut *transaction)
-            .await?;
-            sqlx::query("UPDATE agents SET session = ? WHERE id = ?")
-                .bind(session)
-                .bind(&event.agent)
-                .execute(&mut *transaction)
-                .await?;
+            conversations::begin(&mut transaction, &event.agent, session, source, &at).await?;
         }
         if let Some((state, needs)) = state
             && !claims::is_over(&mut transaction, &event.agent, event.at).await?

@@ -7,6 +7,7 @@ pub mod agents;
 pub mod change;
 pub mod checkpoints;
 pub mod claims;
+pub mod conversations;
 pub mod events;
 pub mod folders;
 pub mod journal;

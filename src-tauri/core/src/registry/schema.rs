@@ -116,6 +116,11 @@ const STEPS: &[&str] = &[
     ALTER TABLE agents ADD COLUMN claim_at TEXT;
     ALTER TABLE agents ADD COLUMN ends_as TEXT;
 ",
+    "
+    ALTER TABLE agents ADD COLUMN pid_mark TEXT;
+    ALTER TABLE agents ADD COLUMN starting_since TEXT;
+    ALTER TABLE sessions ADD COLUMN parent TEXT;
+",
 ];
 
 /// Newest version we know.

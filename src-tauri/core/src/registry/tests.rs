@@ -10,7 +10,7 @@ use super::events::Event;
 use super::folders::{Choices, Consents};
 use super::messages::Fate;
 use super::{Registry, RegistryError};
-use crate::host::process::Identity;
+use crate::host::process::{Identity, Mark, Started};
 use crate::spawn::passed::{Permission, Receipt, Way};
 
 fn noon() -> DateTime<Utc> {
@@ -38,7 +38,7 @@ async fn an_agent_reads_back_as_it_was_written() {
     let (_dir, registry) = registry().await;
     let mut wanted = agent("a1b2c3", "api");
     registry.add(&wanted).await.unwrap();
-    let process = Identity { pid: 4242, started: 1_795_000_000 };
+    let process = Identity { pid: 4242, started: Started::Marked(Mark { boot: 7 << 100, start: 1_208_729 }) };
     registry.set_process("a1b2c3", process, Some("/dev/ttys001"), noon()).await.unwrap();
     registry.set_terminal("a1b2c3", "tmux", "%1").await.unwrap();
     registry.set_briefing("a1b2c3", "abc", Way::Files).await.unwrap();

@@ -169,6 +169,15 @@ pub trait Terminal: Send + Sync {
     /// Whether what was opened still runs.
     async fn alive(&self, handle: &str) -> Result<Alive, TerminalError>;
 
+    /// Whether each of these still runs, in order. Asked together where that is cheaper.
+    async fn alive_each(&self, handles: &[&str]) -> Vec<Alive> {
+        let mut all = Vec::with_capacity(handles.len());
+        for handle in handles {
+            all.push(self.alive(handle).await.unwrap_or(Alive::Unknown));
+        }
+        all
+    }
+
     /// The agent is up: from now on its window need no longer outlive it for the sake of its last words.
     async fn settled(&self, handle: &str) -> Result<(), TerminalError> {
         let _ = handle;

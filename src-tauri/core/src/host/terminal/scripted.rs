@@ -17,7 +17,7 @@ use super::osascript::{self, Application, Osascript, quotable};
 use super::{
     Alive, Capabilities, Key, Opened, Script, Terminal, TerminalError, plain, plain_title, shell_word,
 };
-use crate::host::process::{Identity, Outcome, RunError};
+use crate::host::process::{Identity, Outcome, RunError, Started};
 use crate::host::{Host, files, os};
 
 /// How long a window may take to start what it was opened for.
@@ -86,14 +86,17 @@ struct Handle {
     place: Vec<String>,
     /// The file that runs in it.
     file: PathBuf,
-    /// What runs in it, and since when (seconds since the epoch); `None` where it did not start in time.
-    process: Option<(u32, u64)>,
+    /// What runs in it, and the mark of its start; `None` where it did not start in time.
+    process: Option<(u32, String)>,
 }
 
 impl Handle {
     /// What runs in the window, where that is known by now.
     fn process(&self) -> Option<Identity> {
-        self.process.map(|(pid, started)| Identity { pid, started }).or_else(|| written(&self.file))
+        let noted = self.process.as_ref();
+        let noted =
+            noted.and_then(|(pid, started)| Some(Identity { pid: *pid, started: started.parse().ok()? }));
+        noted.or_else(|| written(&self.file))
     }
 
     fn ended(&self) -> bool {
@@ -115,7 +118,7 @@ fn pid_file(file: &Path) -> PathBuf {
 fn written(file: &Path) -> Option<Identity> {
     let bytes = files::read_if_there(&pid_file(file)).ok()??;
     let pid = String::from_utf8_lossy(&bytes).trim().parse().ok()?;
-    Some(Identity::of(pid).unwrap_or(Identity { pid, started: 0 }))
+    Some(Identity::of(pid).unwrap_or(Identity { pid, started: Started::Clock(0) }))
 }
 
 fn read(handle: &str) -> Result<Handle, TerminalError> {
@@ -227,7 +230,7 @@ impl Terminal for Scripted {
         let process = loop {
             match written(&file) {
                 None if since.elapsed() < START => tokio::time::sleep(Duration::from_millis(20)).await,
-                found => break found.map(|process| (process.pid, process.started)),
+                found => break found.map(|process| (process.pid, process.started.to_string())),
             }
         };
         let handle = Handle { place: place.unwrap_or_default(), file, process };

@@ -5,6 +5,7 @@
 //! from a buffer as a bracketed paste and is submitted separately. Nothing of the user's (folder, name, text) is
 //! ever given to tmux as a name, target, format or command.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -310,6 +311,34 @@ impl Terminal for Tmux {
             Err(TerminalError::Run(_)) => Ok(Alive::Unknown),
             Err(e) => Err(e),
         }
+    }
+
+    async fn alive_each(&self, handles: &[&str]) -> Vec<Alive> {
+        let handles: Vec<Option<Handle>> = handles.iter().map(|handle| read(handle).ok()).collect();
+        let mut servers: HashMap<&Path, Option<Vec<String>>> = HashMap::new();
+        for handle in handles.iter().flatten() {
+            if servers.contains_key(handle.socket.as_path()) {
+                continue;
+            }
+            let format = "#{pane_id}|#{pane_pid}|#{pane_dead}";
+            let listed = self.ask(self.at(handle).args(["list-panes", "-a", "-F", format])).await;
+            let panes = match listed {
+                Ok(out) => Some(out.text().lines().map(str::to_string).collect()),
+                Err(TerminalError::Gone { .. }) => Some(Vec::new()),
+                Err(_) => None,
+            };
+            servers.insert(&handle.socket, panes);
+        }
+        let state = |handle: &Option<Handle>| {
+            let Some(handle) = handle else { return Alive::Unknown };
+            let Some(Some(panes)) = servers.get(handle.socket.as_path()) else { return Alive::Unknown };
+            let runs = format!("{}|{}|", handle.pane, handle.pid);
+            match panes.iter().find_map(|pane| pane.strip_prefix(&runs)) {
+                Some("" | "0") => Alive::Yes,
+                _ => Alive::No,
+            }
+        };
+        handles.iter().map(state).collect()
     }
 
     async fn settled(&self, handle: &str) -> Result<(), TerminalError> {

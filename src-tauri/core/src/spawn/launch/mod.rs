@@ -207,6 +207,11 @@ pub fn withdraw(host: &Host, agent_id: &str) -> Result<bool, LaunchError> {
     files::remove_if_there(&path).map_err(|source| LaunchError::File { path, source })
 }
 
+/// Whether the window of a start has not run the launch script yet.
+pub fn is_unclaimed(host: &Host, agent_id: &str) -> bool {
+    host.agent_dir(agent_id).join(ENVIRONMENT).exists()
+}
+
 fn allowed(host: &Host, agent: &HostAgent, spec: &LaunchSpec<'_>, root: bool) -> Result<(), LaunchError> {
     if spec.permission != Permission::Skip {
         return Ok(());

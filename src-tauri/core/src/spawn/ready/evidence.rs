@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::machine::Seen;
-use crate::agent::HostAgent;
 use crate::agent::screen::Screen;
+use crate::agent::{Doing, HostAgent};
 use crate::hook;
 use crate::host::Host;
 use crate::host::process::Identity;
@@ -141,14 +141,14 @@ impl<'a> Watch<'a> {
     /// number left behind, so it must name our conversation.
     fn own_files(&mut self) {
         let Some(process) = self.process else { return };
-        let path = self.agent.sessions_dir(self.host).join(format!("{}.json", process.pid));
-        let state = piece(&path).and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
-        let text = |key: &str| state.as_ref().and_then(|state| state.get(key)).and_then(Value::as_str);
-        let ours = text("sessionId") == Some(self.launched.session.as_str());
-        self.seen.file_busy = ours && text("status") == Some("busy");
-        self.seen.file_waits = (ours && text("status") == Some("waiting")).then(|| {
-            text("waitingFor").unwrap_or("an answer").chars().filter(|c| !c.is_control()).take(200).collect()
-        });
+        let said = self.agent.said(self.host, process);
+        let said = said.filter(|said| said.session == self.launched.session);
+        let doing = said.and_then(|said| said.doing);
+        self.seen.file_busy = doing == Some(Doing::Busy);
+        self.seen.file_waits = match doing {
+            Some(Doing::Waiting(what)) => Some(what),
+            _ => None,
+        };
         if self.seen.session_started {
             // The hook will tell of the prompt as well, and earlier.
             return;
