@@ -1,5 +1,7 @@
 //! The command line as typed. What it means is decided in the core.
 
+pub mod clean;
+
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -331,10 +333,20 @@ pub struct Undo {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Agents {
+    #[command(subcommand)]
+    pub what: Option<AgentsVerb>,
     /// Also those that have ended
     #[arg(long, short)]
     pub all: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum AgentsVerb {
+    /// Put away what was written for agents that are gone; can be undone
+    #[command(after_help = clean::EXAMPLES)]
+    Clean(clean::Clean),
 }
 
 #[expect(clippy::large_enum_variant, reason = "there is one of it")]

@@ -1,11 +1,14 @@
 //! `pao agents`: who is there, what they do, where.
 
+use pao_core::config::Config;
 use pao_core::host::Host;
+use pao_core::life::clean::automatic::automatic;
 use pao_core::life::sweep::sweep;
 use pao_core::registry::Registry;
 use pao_core::registry::agents::{Agent, State};
 use pao_core::{Error, wire};
 
+use super::clean::tell_news;
 use super::waiting;
 use crate::args::Agents;
 use crate::render::{BAD, GOOD, QUIET, STRONG, Screen, Table, WARNING, age, clean, count, paint};
@@ -14,6 +17,9 @@ pub async fn run(host: &Host, screen: Screen, what: Agents) -> Result<u8, Error>
     let registry = waiting(host, screen, Registry::open_to_ask(&host.registry_file())).await?;
     if !registry.is_kept().await {
         sweep(host, &registry).await;
+        if let Ok(config) = Config::load(host) {
+            automatic(host, &config, &registry).await;
+        }
     }
     let all = registry.agents().await?;
     screen.unreadable(&registry);
@@ -23,6 +29,7 @@ pub async fn run(host: &Host, screen: Screen, what: Agents) -> Result<u8, Error>
         screen.document(&shown.iter().map(wire::Agent::from).collect::<Vec<_>>())?;
         return Ok(0);
     }
+    tell_news(host, screen);
     if shown.is_empty() {
         screen.say("no agents\n")?;
     } else {

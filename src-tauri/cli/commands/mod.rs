@@ -2,6 +2,7 @@
 
 mod agents;
 mod brief;
+mod clean;
 mod completions;
 mod config;
 mod doctor;
@@ -18,7 +19,7 @@ use std::time::Duration;
 use pao_core::Error;
 use pao_core::host::Host;
 
-use crate::args::Verb;
+use crate::args::{Agents, AgentsVerb, Verb};
 use crate::render::Screen;
 
 /// How long nobody wonders what is going on.
@@ -49,6 +50,9 @@ pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {
         Verb::Recall(what) => recall::run(host, screen, what).await,
         Verb::Undo(what) => undo::run(host, screen, what).await,
         Verb::Uninstall(what) => uninstall::run(&host, screen, what).await,
+        Verb::Agents(Agents { what: Some(AgentsVerb::Clean(what)), .. }) => {
+            clean::run(host, screen, what).await
+        }
         Verb::Agents(what) => agents::run(&host, screen, what).await,
         Verb::Sources { what } => sources::run(host, screen, what).await,
         Verb::Secret { what } => secret::run(&host, screen, what).await,

@@ -25,6 +25,24 @@ pub struct Config {
     pub sources: BTreeMap<String, SourceConfig>,
     /// Where secrets are kept.
     pub secrets: SecretsConfig,
+    /// Cleanup of agents that are gone.
+    pub clean: CleanConfig,
+}
+
+/// Cleanup of agents that are gone.
+#[derive(Debug, Clone, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct CleanConfig {
+    /// It is made without being asked for, at most once a day.
+    pub automatic: bool,
+    /// Days an agent has been gone by then.
+    pub after_days: u32,
+}
+
+impl Default for CleanConfig {
+    fn default() -> Self {
+        Self { automatic: false, after_days: 14 }
+    }
 }
 
 /// Defaults of `pao spawn`.

@@ -7,6 +7,7 @@ use crate::agent::{self, HostAgent};
 use crate::config::Config;
 use crate::host::Host;
 use crate::host::secrets::SecretStore;
+use crate::life::clean::automatic::automatic;
 use crate::life::sweep;
 use crate::registry::Registry;
 use crate::source::worker::Pauses;
@@ -31,6 +32,7 @@ impl Context {
         let config = Config::load(&host)?;
         let registry = Arc::new(Registry::open(&host.registry_file()).await?);
         sweep::sweep(&host, &registry).await;
+        automatic(&host, &config, &registry).await;
         Ok(Self { host, config, registry, without_registry: None })
     }
 

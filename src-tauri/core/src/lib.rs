@@ -11,6 +11,7 @@ pub mod doctor;
 pub mod error;
 pub mod hook;
 pub mod host;
+pub mod keepsake;
 pub mod life;
 pub mod project;
 pub mod recall;

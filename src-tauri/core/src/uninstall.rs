@@ -66,6 +66,7 @@ pub struct Removed {
 /// What PAO keeps in its own folder, and what that is for people. Anything else there is not ours to remove.
 const OURS: &[(&str, &str)] = &[
     ("agents", "the agents' private folders"),
+    ("cleanups", "what was cleaned up, kept for undo"),
     ("edit", "briefings being edited"),
     ("history", "the search index of your transcripts (never the transcripts)"),
     ("locks", "locks"),

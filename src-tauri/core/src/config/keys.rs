@@ -79,6 +79,8 @@ pub const GENERAL: &[Key] = &[
         Some("\"keyring\""),
         "where secrets are kept; `file` is a 0600 file",
     ),
+    key("clean.automatic", Takes::Flag, Some("false"), "clean up agents that are gone without being asked"),
+    key("clean.after_days", Takes::Number(1, 3650), Some("14"), "days they have been gone by then"),
 ];
 
 const KIND: Takes = Takes::OneOf(&KINDS);

@@ -66,7 +66,12 @@ pub fn write_in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Creates a file with its bytes in one step, 0600; fails with `AlreadyExists` where something stands there.
 pub fn create_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let file = prepare(path, bytes, Permissions::from_mode(0o600))?;
+    create_with(path, bytes, 0o600)
+}
+
+/// The same with these permissions.
+pub fn create_with(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let file = prepare(path, bytes, Permissions::from_mode(mode))?;
     file.persist_noclobber(path).map_err(|e| e.error)?;
     sync_dir(dir_of(path))
 }
@@ -103,20 +108,29 @@ pub struct Lock {
     _file: File,
 }
 
-/// Takes an exclusive lock among our own processes on a file of ours, created where missing and never removed.
+/// Takes an exclusive lock among our own processes on a file of ours, created where missing. Only who holds it may
+/// remove the file.
 /// Fails with `TimedOut` when it is not free within `patience`.
 pub async fn lock(path: &Path, patience: Duration) -> io::Result<Lock> {
     private_dir(dir_of(path))?;
-    let file = File::options().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    let open = || File::options().create(true).truncate(false).write(true).mode(0o600).open(path);
+    let mut file = open()?;
     let tries = patience.as_millis() / LOCK_PAUSE.as_millis();
     for _ in 0..=tries {
         match file.try_lock() {
+            // One that was removed while we waited for it is no longer the one that others take.
+            Ok(()) if !is_at(&file, path) => file = open()?,
             Ok(()) => return Ok(Lock { _file: file }),
             Err(fs::TryLockError::WouldBlock) => tokio::time::sleep(LOCK_PAUSE).await,
             Err(fs::TryLockError::Error(e)) => return Err(e),
         }
     }
     Err(io::Error::new(io::ErrorKind::TimedOut, format!("{} is held by another pao", path.display())))
+}
+
+fn is_at(file: &File, path: &Path) -> bool {
+    let same = |a: &fs::Metadata, b: &fs::Metadata| a.dev() == b.dev() && a.ino() == b.ino();
+    file.metadata().is_ok_and(|own| fs::metadata(path).is_ok_and(|there| same(&own, &there)))
 }
 
 const LOCK_PAUSE: Duration = Duration::from_millis(5);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 use tokio::io::AsyncWriteExt;
 
 pub use super::identity::{Identity, Mark, Started};
@@ -277,6 +277,24 @@ fn members(session: u32) -> Vec<nix::unistd::Pid> {
     let of = |process: &sysinfo::Process| process.session_id() == Some(Pid::from_u32(session));
     let pids = system.processes().values().filter(|p| of(p)).map(|p| p.pid().as_u32());
     pids.filter_map(|pid| i32::try_from(pid).ok()).map(nix::unistd::Pid::from_raw).collect()
+}
+
+/// Every running process of which the command line can be read, by its number.
+pub fn command_lines() -> Vec<(u32, Vec<OsString>)> {
+    let Ok(mut system) = System::new() else { return Vec::new() };
+    let wanted = ProcessRefreshKind::nothing().with_cmd(UpdateKind::Always);
+    system.refresh_processes_specifics(ProcessesToUpdate::All, true, wanted);
+    let own = system.processes().values().filter(|process| process.thread_kind().is_none());
+    own.map(|process| (process.pid().as_u32(), process.cmd().to_vec())).collect()
+}
+
+/// The folder a process works in, where the system tells.
+pub fn folder_of(pid: u32) -> Option<PathBuf> {
+    let mut system = System::new().ok()?;
+    let pid = Pid::from_u32(pid);
+    let wanted = ProcessRefreshKind::nothing().with_cwd(UpdateKind::Always);
+    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), true, wanted);
+    system.process(pid)?.cwd().map(Path::to_path_buf)
 }
 
 /// Whether we run as root.

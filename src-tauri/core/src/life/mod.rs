@@ -6,6 +6,7 @@
 //! unless the user asked for it.
 
 pub mod checkpoint;
+pub mod clean;
 pub mod evidence;
 pub mod extract;
 pub mod freshness;

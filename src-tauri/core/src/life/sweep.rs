@@ -4,6 +4,7 @@
 
 use chrono::TimeDelta;
 
+use super::clean;
 use super::evidence::{self, Effort, Seen};
 use super::truth::{self, Truth};
 use crate::hook;
@@ -47,6 +48,9 @@ pub async fn state_of(context: &Context, id: &str) -> Result<Option<Agent>, Erro
 
 async fn try_sweep(host: &Host, registry: &Registry, effort: Effort) -> Result<(), crate::Error> {
     hook::drain(host, registry).await?;
+    if let Err(error) = clean::finish(host, registry).await {
+        tracing::warn!(%error, "a cleanup that was cut short is not finished yet");
+    }
     let agents = registry.agents().await?;
     let recently = host.now() - LOOKED_FOR;
     let looked_at = agents.iter().filter(|agent| match agent.state {

@@ -426,6 +426,66 @@ impl Registry {
         Ok(())
     }
 
+    /// Puts an agent aside if it is still as it was looked at, and claims it for `by` until [`Registry::release`];
+    /// false when it is not, or somebody has a claim to it. A paused one ends thereby, so that its name is free.
+    pub async fn archive_as_seen(
+        &self,
+        seen: &Agent,
+        by: Identity,
+        at: DateTime<Utc>,
+    ) -> Result<bool, RegistryError> {
+        let paused = seen.state == State::Paused;
+        let done = sqlx::query(
+            "UPDATE agents SET archived_at = ?1, state = CASE WHEN ?2 THEN 'ended' ELSE state END,
+                state_by = CASE WHEN ?2 THEN 'cleanup' ELSE state_by END,
+                state_at = CASE WHEN ?2 THEN ?1 ELSE state_at END,
+                ended_at = coalesce(ended_at, ?1), claim = ?8, claim_at = ?1, ends_as = NULL
+             WHERE id = ?3 AND archived_at IS NULL AND claim IS NULL AND state = ?4 AND pid IS ?5 AND sign_at = ?6
+                AND handle IS ?7",
+        )
+        .bind(stamp(at))
+        .bind(paused)
+        .bind(&seen.id)
+        .bind(seen.state.name())
+        .bind(seen.process.map(|p| p.pid))
+        .bind(stamp(seen.sign_at))
+        .bind(&seen.handle)
+        .bind(claims::written(by))
+        .execute(&mut *self.lock().await)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Takes an agent that was put aside at that time back among the others, paused again where it was; false
+    /// when it was put aside at another time or not at all. Refused where a paused one's name is taken meanwhile.
+    pub async fn unarchive(
+        &self,
+        id: &str,
+        put_aside: DateTime<Utc>,
+        paused: bool,
+        now: DateTime<Utc>,
+    ) -> Result<bool, RegistryError> {
+        let done = sqlx::query(
+            "UPDATE agents SET archived_at = NULL, state = CASE WHEN ?1 THEN 'paused' ELSE state END,
+                state_by = CASE WHEN ?1 THEN 'undo of a cleanup' ELSE state_by END,
+                state_at = CASE WHEN ?1 THEN ?2 ELSE state_at END,
+                ended_at = CASE WHEN ?1 THEN NULL ELSE ended_at END
+             WHERE id = ?3 AND archived_at = ?4",
+        )
+        .bind(paused)
+        .bind(stamp(now))
+        .bind(id)
+        .bind(stamp(put_aside))
+        .execute(&mut *self.lock().await)
+        .await;
+        match done {
+            Err(sqlx::Error::Database(e)) if e.is_unique_violation() => {
+                Err(RegistryError::NameTaken(id.to_string()))
+            }
+            other => Ok(other?.rows_affected() == 1),
+        }
+    }
+
     /// Notes what is known about the prompt's arrival.
     pub async fn set_receipt(&self, id: &str, receipt: Receipt) -> Result<(), RegistryError> {
         sqlx::query("UPDATE agents SET receipt = ? WHERE id = ?")

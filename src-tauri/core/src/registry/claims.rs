@@ -53,7 +53,7 @@ pub(super) fn claim(row: &SqliteRow) -> Result<Option<Claim>, RegistryError> {
     Ok(Some(Claim { by, at: time("agents.claim_at", &at)?, ends_as }))
 }
 
-fn written(by: Identity) -> String {
+pub(super) fn written(by: Identity) -> String {
     format!("{} {}", by.pid, by.started)
 }
 

@@ -1,6 +1,6 @@
 //! What is remembered per folder: consents, the last choices, and per source how long it wants to be left alone.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,14 @@ impl Registry {
         let trust: Option<String> = row.try_get(0)?;
         let skip: Option<String> = row.try_get(1)?;
         Ok(Consents { trust: trust.is_some(), skip_permissions: skip.is_some() })
+    }
+
+    /// All folders that are remembered.
+    pub async fn folders(&self) -> Result<Vec<PathBuf>, RegistryError> {
+        let rows = sqlx::query("SELECT folder FROM folders ORDER BY folder")
+            .fetch_all(&mut *self.lock().await)
+            .await?;
+        rows.iter().map(|row| Ok(PathBuf::from(row.try_get::<String, _>(0)?))).collect()
     }
 
     /// Remembers what the user agreed to for a folder; what is false here is forgotten.

@@ -61,6 +61,16 @@ impl Registry {
         Ok(())
     }
 
+    /// Every change that was ever made, oldest first. One that a later version wrote and this one cannot read is
+    /// left out.
+    pub async fn all_changes(&self) -> Result<Vec<Change>, RegistryError> {
+        let rows =
+            sqlx::query("SELECT change FROM changes ORDER BY id").fetch_all(&mut *self.lock().await).await?;
+        let text = |row| sqlx::Row::try_get::<String, _>(row, 0);
+        let texts = rows.iter().map(text).collect::<Result<Vec<_>, _>>()?;
+        Ok(texts.iter().filter_map(|text| serde_json::from_str(text).ok()).collect())
+    }
+
     /// Changes that are not undone, newest first: of one agent, or of all.
     pub async fn open_changes(&self, agent: Option<&str>) -> Result<Vec<Entry>, RegistryError> {
         let rows = sqlx::query(

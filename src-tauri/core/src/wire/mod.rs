@@ -3,11 +3,15 @@
 //! Field names here are promises to scripts; the core's own types may change behind them. Times are RFC 3339 in
 //! UTC, durations whole milliseconds, paths as they are on disk.
 
+mod clean;
+
 use std::path::Path;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+
+pub use clean::{CleanGroup, CleanItem, CleanPlan, CleanedGroup, CleanedItem, Cleanup};
 
 use crate::registry::agents;
 use crate::source::history;

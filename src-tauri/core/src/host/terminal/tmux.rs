@@ -63,6 +63,45 @@ struct Handle {
     attach: PathBuf,
 }
 
+/// A pane of ours, found without a row that names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The script it was opened with.
+    pub script: PathBuf,
+    /// What we would have noted about it.
+    pub handle: String,
+    /// Process id of what was started in it.
+    pub pid: u32,
+    /// That has ended.
+    pub dead: bool,
+    /// Name of its session.
+    pub session: String,
+}
+
+/// A line of the list of panes.
+fn found(line: &str, folder: &Path) -> Option<Found> {
+    let mut fields = line.splitn(6, '|');
+    let mut next = || fields.next();
+    let (pane, pid, dead, session, socket, command) = (next()?, next()?, next()?, next()?, next()?, next()?);
+    let folder = folder.to_str()?;
+    let from = command.find(folder)?;
+    let length = command[from..].find(SCRIPTS)? + SCRIPTS.len();
+    let script = PathBuf::from(&command[from..from + length]);
+    let pid = pid.parse().ok()?;
+    let handle = Handle {
+        socket: socket.into(),
+        pane: pane.into(),
+        pid,
+        session: session.into(),
+        attach: script.with_file_name("attach.command"),
+    };
+    let handle = serde_json::to_string(&handle).ok()?;
+    Some(Found { script, handle, pid, dead: dead != "0", session: session.into() })
+}
+
+/// How our scripts' names end.
+const SCRIPTS: &str = ".command";
+
 /// A pane as it is now.
 struct Pane {
     dead: bool,
@@ -81,6 +120,15 @@ impl Tmux {
             .ok_or(TerminalError::NotInstalled { terminal: NAME })?;
         let socket = host.var("PAO_TMUX_SOCKET").unwrap_or("pao").to_string();
         Ok(Self { host: host.clone(), program, socket })
+    }
+
+    /// Every pane on our server that was opened with a script in `folder`, or below it.
+    pub async fn panes_of(&self, folder: &Path) -> Result<Vec<Found>, TerminalError> {
+        let format =
+            "#{pane_id}|#{pane_pid}|#{pane_dead}|#{session_name}|#{socket_path}|#{pane_start_command}";
+        let listed = self.run().args(["-L", &self.socket, "list-panes", "-a", "-F", format]).output().await?;
+        let text = listed.text();
+        Ok(text.lines().filter_map(|line| found(line, folder)).collect())
     }
 
     fn run(&self) -> Run {

@@ -109,6 +109,20 @@ pub fn remove(text: &[u8], agent: &str) -> Result<Option<Vec<u8>>, BlockError> {
     Ok(Some([&text[..start], &text[end..]].concat()))
 }
 
+/// First and last line of the block of `agent`, from 1.
+pub fn lines(text: &[u8], agent: &str) -> Option<(usize, usize)> {
+    let found = scan(text).ok()?.blocks.into_iter().find(|b| b.agent == agent)?;
+    let ends = |text: &[u8]| text.iter().filter(|b| **b == b'\n').count();
+    let first = 1 + ends(&text[..found.range.start]);
+    let block = &text[found.range];
+    Some((first, first + ends(block.strip_suffix(b"\n").unwrap_or(block))))
+}
+
+/// Whose blocks stand in the text, in their order.
+pub fn agents(text: &[u8]) -> Result<Vec<String>, BlockError> {
+    Ok(scan(text)?.blocks.into_iter().map(|block| block.agent).collect())
+}
+
 fn writable(agent: &str) -> bool {
     !agent.is_empty()
         && agent.len() <= 64

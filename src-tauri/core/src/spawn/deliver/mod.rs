@@ -7,8 +7,9 @@
 
 mod apply;
 pub mod block;
-mod exclude;
+pub mod exclude;
 mod plan;
+mod restore;
 #[cfg(test)]
 mod tests;
 mod undo;
@@ -16,7 +17,8 @@ mod undo;
 use std::path::{Path, PathBuf};
 
 pub use apply::apply;
-pub use plan::{Plan, Wanted, plan};
+pub use plan::{Plan, Wanted, plan, rule};
+pub use restore::{For, Restored, keepsake, restore};
 pub use undo::{Undone, sweep, undo};
 
 use crate::registry::RegistryError;

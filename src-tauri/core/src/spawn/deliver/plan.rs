@@ -135,7 +135,7 @@ async fn in_project(wanted: &Wanted<'_>, open: &[Entry]) -> Result<Vec<Step>, De
 
 /// The reference the host agent reads by itself. It lends the briefing the authority of instructions, so it says
 /// what it is before it says where it is.
-fn rule(rules: &str, import: &str) -> String {
+pub fn rule(rules: &str, import: &str) -> String {
     let up = "../".repeat(Path::new(rules).components().count());
     format!("{DECLARATION}\n\n{import}{up}{BRIEFING_FILE}\n")
 }

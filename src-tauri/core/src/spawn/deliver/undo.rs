@@ -65,7 +65,7 @@ pub async fn sweep(
     Ok(swept)
 }
 
-fn missing(e: &io::Error) -> bool {
+pub(super) fn missing(e: &io::Error) -> bool {
     matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 

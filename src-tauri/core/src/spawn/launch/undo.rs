@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::{LaunchError, SCRIPT, withdraw};
 use crate::host::Host;
 use crate::host::process::Identity;
-use crate::host::terminal::{Script, TerminalError, choose};
+use crate::host::terminal::{Alive, Script, TerminalError, choose};
 use crate::registry::Registry;
 use crate::registry::agents::State;
 use crate::registry::change::Change;
@@ -46,6 +46,36 @@ pub async fn undo(host: &Host, registry: &Registry, entry: &Entry) -> Result<Opt
     Ok(Some(taken))
 }
 
+/// Closes a window in which nothing runs any more; `None` for changes of other kinds. Ends nothing: where
+/// something still runs the window stays, and so does its journal entry.
+pub async fn close_over(
+    host: &Host,
+    registry: &Registry,
+    entry: &Entry,
+) -> Result<Option<TakenBack>, LaunchError> {
+    let Change::Terminal { terminal, handle } = &entry.change else { return Ok(None) };
+    withdraw(host, &entry.agent)?;
+    let stays = |why: String| Ok(Some(TakenBack::LeftOpen(why)));
+    match choose(host, terminal) {
+        Ok(chosen) if !handle.is_empty() && chosen.alive(handle).await? == Alive::Yes => {
+            return stays("something still runs in it".into());
+        }
+        Ok(_) | Err(TerminalError::NotInstalled { .. }) => {}
+        Err(e) => return Err(e.into()),
+    }
+    match close(host, &entry.agent, terminal, handle).await {
+        Ok(()) => {}
+        Err(e @ (TerminalError::LeftOpen { .. } | TerminalError::NotInstalled { .. })) => {
+            // It cannot be closed by us, and what ran in it is over.
+            registry.change_undone(entry.id).await?;
+            return stays(e.to_string());
+        }
+        Err(e) => return Err(e.into()),
+    }
+    registry.change_undone(entry.id).await?;
+    Ok(Some(TakenBack::Closed))
+}
+
 async fn close(host: &Host, id: &str, terminal: &str, handle: &str) -> Result<(), TerminalError> {
     let terminal = choose(host, terminal)?;
     if !handle.is_empty() {
@@ -60,7 +90,7 @@ async fn close(host: &Host, id: &str, terminal: &str, handle: &str) -> Result<()
 }
 
 /// Ends this very process: asks, waits, insists.
-pub(super) async fn end(process: Identity) -> Result<(), LaunchError> {
+pub async fn end(process: Identity) -> Result<(), LaunchError> {
     for insist in [false, true] {
         let asked = if insist { process.kill() } else { process.terminate() };
         if let Err(e) = asked {

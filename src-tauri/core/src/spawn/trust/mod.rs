@@ -7,6 +7,7 @@
 mod inspect;
 mod lock;
 mod record;
+mod restore;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,7 @@ use chrono::{DateTime, Utc};
 
 pub use inspect::{Enabled, Enables, inspect};
 pub use record::RecordError;
+pub use restore::{keepsake, restore};
 
 use self::lock::HostLock;
 use self::record::Document;
