@@ -102,7 +102,7 @@ pub(super) async fn rooms(
     terminal: &dyn Terminal,
     cancel: &CancellationToken,
 ) -> Result<Done, Error> {
-    let Context { host, registry, config, .. } = context;
+    let Context { host, registry, .. } = context;
     let id = job.id;
     let mut notes = Vec::new();
     let step = steps.begin(Step::Deliver);
@@ -113,7 +113,9 @@ pub(super) async fn rooms(
 
     let step = steps.begin(Step::Trust);
     let place = ground.trust(job.topic);
-    match trust::grant(host, registry, id, &place, host.now()).await {
+    let granted = trust::grant(host, registry, id, &place, host.now()).await;
+    let added = matches!(granted, Ok(trust::Granted::Added));
+    match granted {
         Ok(granted) => match granted {
             trust::Granted::Added => step.done("marked as trusted"),
             trust::Granted::AlreadyTrusted { .. } => step.skipped("already trusted"),
@@ -134,16 +136,44 @@ pub(super) async fn rooms(
     }
     stop_if(cancel)?;
 
+    // Beside the start: the agent reads its file later than others write theirs.
+    let kept = async {
+        if added && let Err(error) = trust::keep(host, registry, id, &place, host.now()).await {
+            tracing::warn!(%error, "the trust record may be gone again");
+        }
+        std::future::pending().await
+    };
+    let (launched, ready, note) = tokio::select! {
+        started = launch_and_wait(context, steps, ground, job, terminal, way, cancel) => started?,
+        never = kept => match never {},
+    };
+    notes.extend(note);
+    // The host agent rewrites its file when it starts; a copy it had read before our change may have won.
+    if !trust::is_trusted(&place) {
+        trust::grant(host, registry, id, &place, host.now()).await?;
+    }
+    Ok((launched, ready, way, notes))
+}
+
+/// The last two rooms, and what the user should know of the launch.
+async fn launch_and_wait(
+    context: &Context,
+    steps: &Steps<'_>,
+    ground: &Ground,
+    job: &Job<'_>,
+    terminal: &dyn Terminal,
+    way: Way,
+    cancel: &CancellationToken,
+) -> Result<(passed::Launched, Ready, Option<String>), Error> {
+    let Context { host, registry, config, .. } = context;
     // What hooks told of an earlier life of this agent proves nothing about this start.
-    let after = registry.last_event(id).await?;
+    let after = registry.last_event(job.id).await?;
     let step = steps.begin(Step::Launch);
     let launched = tokio::select! {
         launched = start(context, ground, job, terminal) => launched,
         () = cancel.cancelled() => Err(cancelled()),
     };
-    let started = step.settle(launched, |s| s.launched.terminal.clone())?;
-    notes.extend(started.note);
-    let launched = started.launched;
+    let launch::Start { launched, note } = step.settle(launched, |s| s.launched.terminal.clone())?;
 
     let step = steps.begin(Step::Ready);
     let prompt = job.topic.prompt.as_deref();
@@ -162,11 +192,7 @@ pub(super) async fn rooms(
         None if ready.receipt == Receipt::Unknown => step.failed(ready.evidence.clone()),
         None => step.done(format!("{}, {}", ready.receipt.name(), ready.evidence)),
     }
-    // The host agent rewrites its file when it starts; a copy it had read before our change may have won.
-    if !trust::is_trusted(&place) {
-        trust::grant(host, registry, id, &place, host.now()).await?;
-    }
-    Ok((launched, ready, way, notes))
+    Ok((launched, ready, note))
 }
 
 fn way_note(way: Way) -> &'static str {

@@ -102,6 +102,9 @@ fn found(line: &str, folder: &Path) -> Option<Found> {
 /// How our scripts' names end.
 const SCRIPTS: &str = ".command";
 
+/// What is asked about a pane.
+const PANE: &str = "#{pane_pid}|#{pane_dead}|#{pane_in_mode}|#{session_attached}";
+
 /// A pane as it is now.
 struct Pane {
     dead: bool,
@@ -155,10 +158,12 @@ impl Tmux {
 
     /// Looks the pane up; `Gone` unless it is the very pane we opened.
     async fn pane(&self, handle: &Handle) -> Result<Pane, TerminalError> {
-        let format = "#{pane_pid}|#{pane_dead}|#{pane_in_mode}|#{session_attached}";
-        let out =
-            self.ask(self.at(handle).args(["display-message", "-p", "-t", &handle.pane, format])).await?;
-        let text = out.text();
+        let out = self.ask(self.at(handle).args(["display-message", "-p", "-t", &handle.pane, PANE])).await?;
+        Self::told(handle, &out.text())
+    }
+
+    /// Reads what tmux said of a pane; `Gone` unless it is the very pane we opened.
+    fn told(handle: &Handle, text: &str) -> Result<Pane, TerminalError> {
         let mut fields = text.split('|');
         let mut next = || fields.next().unwrap_or_default();
         if next().parse() != Ok(handle.pid) {
@@ -322,9 +327,17 @@ impl Terminal for Tmux {
 
     async fn screen(&self, handle: &str) -> Result<String, TerminalError> {
         let handle = read(handle)?;
-        self.pane(&handle).await?;
-        let out = self.ask(self.at(&handle).args(["capture-pane", "-p", "-t", &handle.pane])).await?;
-        Ok(out.text())
+        // In one call: the window of a starting agent is read often, and each call is a process.
+        let run = self.at(&handle).args(["display-message", "-p", "-t", &handle.pane, PANE, ";"]).args([
+            "capture-pane",
+            "-p",
+            "-t",
+            &handle.pane,
+        ]);
+        let text = self.ask(run).await?.text();
+        let (pane, screen) = text.split_once('\n').unwrap_or((&text, ""));
+        Self::told(&handle, pane)?;
+        Ok(screen.to_string())
     }
 
     async fn key(&self, handle: &str, key: Key) -> Result<(), TerminalError> {

@@ -119,14 +119,12 @@ pub fn within(candidates: &mut [Candidate<'_>], written: &[Written], room: usize
     let mut chosen: Vec<usize> = Vec::new();
     let mut rest = open(candidates);
     let mut sessions: BTreeMap<&str, i32> = BTreeMap::new();
+    // Of each, to the one of those chosen that it is most like.
+    let mut likeness = vec![0.0_f64; candidates.len()];
     while !rest.is_empty() {
         let worth = |place: usize| {
             let Some(this) = candidates.get(place) else { return 0.0 };
-            let likeness = chosen
-                .iter()
-                .filter_map(|&c| candidates.get(c))
-                .map(|other| this.shape.likeness(&other.shape))
-                .fold(0.0, f64::max);
+            let likeness = likeness.get(place).copied().unwrap_or(0.0);
             let heard = this.snippet.session.as_deref().and_then(|s| sessions.get(s)).copied().unwrap_or(0);
             this.score * (1.0 - LIKENESS * likeness) * SAME_SESSION.powi(heard)
         };
@@ -142,7 +140,11 @@ pub fn within(candidates: &mut [Candidate<'_>], written: &[Written], room: usize
             continue;
         }
         chosen.push(best);
-        if let Some(session) = candidates.get(best).and_then(|c| c.snippet.session.as_deref()) {
+        let Some(taken) = candidates.get(best) else { continue };
+        for (this, most) in candidates.iter().zip(&mut likeness) {
+            *most = most.max(this.shape.likeness(&taken.shape));
+        }
+        if let Some(session) = taken.snippet.session.as_deref() {
             *sessions.entry(session).or_default() += 1;
         }
     }

@@ -54,6 +54,8 @@ struct Candidate<'a> {
     /// Neutral and whole; cut only when it is written down.
     text: String,
     title: String,
+    /// Content words of the text, until [`rank`] takes them.
+    words: BTreeSet<String>,
     shape: Shape,
     score: f64,
     left_out: Option<LeftOut>,
@@ -185,9 +187,11 @@ fn prepare(snippet: &Snippet) -> Candidate<'_> {
     } else {
         None
     };
+    let words = words::content(&text).into_iter().collect();
     Candidate {
         snippet,
-        shape: Shape::of(&text),
+        shape: Shape::of(&text, &words),
+        words,
         title: clean::excerpt(&clean::line(&snippet.title), LONGEST_TITLE, &|_| 0.0),
         text,
         score: 0.0,
@@ -199,11 +203,13 @@ fn prepare(snippet: &Snippet) -> Candidate<'_> {
 
 /// Scores what may be delivered and leaves out what does not bear on the question.
 fn rank(candidates: &mut [Candidate<'_>], topic: &Topic, now: DateTime<Utc>) -> Query {
-    let words_of = |c: &Candidate<'_>| -> BTreeSet<String> {
-        words::content(&c.text).into_iter().chain(words::content(&c.title)).collect()
-    };
     let mut open: Vec<&mut Candidate<'_>> = candidates.iter_mut().filter(|c| c.left_out.is_none()).collect();
-    let words: Vec<BTreeSet<String>> = open.iter().map(|c| words_of(c)).collect();
+    let words_of = |c: &mut &mut Candidate<'_>| {
+        let mut words = std::mem::take(&mut c.words);
+        words.extend(words::content(&c.title));
+        words
+    };
+    let words: Vec<BTreeSet<String>> = open.iter_mut().map(words_of).collect();
     let snippets: Vec<&Snippet> = open.iter().map(|c| c.snippet).collect();
     let query = Query::new(&topic.query, &words);
     let fused = fuse::fuse(&query, &snippets, &words, &topic.project, now);

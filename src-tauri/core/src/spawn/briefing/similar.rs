@@ -1,18 +1,18 @@
 //! Tells when two memories say the same, and when a newer one replaces an older.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
-
-use super::words;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// What of a text is compared.
 #[derive(Debug, Clone, Default)]
 pub struct Shape {
     /// Letters and digits only, lower case.
     letters: String,
-    /// Stemmed content words without values.
-    pub words: BTreeSet<String>,
+    /// Content words without values.
+    words: Words,
     /// Words with digits in them: numbers, versions, limits, identifiers.
-    values: BTreeSet<String>,
+    values: Words,
     /// Says that something is not so.
     negated: bool,
     /// Says that something has become different.
@@ -20,14 +20,17 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Reads a text.
-    pub fn of(text: &str) -> Self {
+    /// Reads a text; `content` are its content words.
+    pub fn of(text: &str, content: &BTreeSet<String>) -> Self {
         let lower = text.to_lowercase();
-        let (values, words) =
-            words::content(text).into_iter().partition(|w| w.chars().any(|c| c.is_ascii_digit()));
+        let valued = |w: &&String| w.chars().any(|c| c.is_ascii_digit());
+        let values = content.iter().filter(valued).collect();
+        let words = content.iter().filter(|w| !valued(w)).collect();
+        let spoken: BTreeSet<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').collect();
         let says = |list: &[&str]| {
-            let spoken = |w: &str| lower.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|x| x == w);
-            list.iter().any(|w| if w.is_ascii() && !w.contains(' ') { spoken(w) } else { lower.contains(w) })
+            list.iter().any(|w| {
+                if w.is_ascii() && !w.contains(' ') { spoken.contains(w) } else { lower.contains(w) }
+            })
         };
         Self {
             letters: lower.chars().filter(|c| c.is_alphanumeric()).collect(),
@@ -41,7 +44,7 @@ impl Shape {
     /// Shared words over all words, 0..=1 (Jaccard).
     #[expect(clippy::cast_precision_loss, reason = "small counts")]
     pub fn likeness(&self, other: &Self) -> f64 {
-        let shared = self.words.intersection(&other.words).count();
+        let shared = self.words.shared(&other.words);
         let all = self.words.len() + other.words.len() - shared;
         if all == 0 { 0.0 } else { shared as f64 / all as f64 }
     }
@@ -49,7 +52,7 @@ impl Shape {
     /// Shared words over the words of the shorter, 0..=1.
     #[expect(clippy::cast_precision_loss, reason = "small counts")]
     fn overlap(&self, other: &Self) -> f64 {
-        let shared = self.words.intersection(&other.words).count();
+        let shared = self.words.shared(&other.words);
         let least = self.words.len().min(other.words.len());
         if least == 0 { 0.0 } else { shared as f64 / least as f64 }
     }
@@ -60,7 +63,7 @@ impl Shape {
             return true;
         }
         let same_claim = self.negated == other.negated
-            && (self.values.is_subset(&other.values) || other.values.is_subset(&self.values));
+            && self.values.shared(&other.values) == self.values.len().min(other.values.len());
         let least = self.words.len().min(other.words.len());
         same_claim && (self.likeness(other) >= REPEATS || (least >= 5 && self.overlap(other) >= CONTAINS))
     }
@@ -68,10 +71,10 @@ impl Shape {
     /// Replaces what the other, older one says about the same thing: much the same words, and another value, a
     /// negation or a word of change. About one `entity` of a fact store a change of a few words is enough.
     pub fn replaces(&self, older: &Self, same_entity: bool) -> bool {
-        let shared = self.words.intersection(&older.words).count();
+        let shared = self.words.shared(&older.words);
         let overlap = self.overlap(older);
         let values =
-            !self.values.is_empty() && !older.values.is_empty() && self.values.is_disjoint(&older.values);
+            self.values.len() > 0 && older.values.len() > 0 && self.values.shared(&older.values) == 0;
         let differs = values || self.negated != older.negated || (self.changes && !older.changes);
         let (mine, theirs) = (self.words.len() - shared, older.words.len() - shared);
         let slot = (1..=2).contains(&mine) && (1..=2).contains(&theirs);
@@ -80,6 +83,48 @@ impl Shape {
         } else {
             differs && shared >= 3 && overlap >= 0.6
         }
+    }
+}
+
+/// A set of words as sorted hashes: each memory is compared with every other, and comparing numbers is so much faster
+/// than comparing words that it decides what a briefing costs. Two words of one briefing that share a hash of 64 bits
+/// are not to be expected.
+#[derive(Debug, Clone, Default)]
+struct Words(Vec<u64>);
+
+impl Words {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// How many words both have.
+    fn shared(&self, other: &Self) -> usize {
+        let (mut mine, mut theirs) = (self.0.as_slice(), other.0.as_slice());
+        let mut shared = 0;
+        while let ([a, rest_a @ ..], [b, rest_b @ ..]) = (mine, theirs) {
+            match a.cmp(b) {
+                Ordering::Less => mine = rest_a,
+                Ordering::Greater => theirs = rest_b,
+                Ordering::Equal => {
+                    shared += 1;
+                    (mine, theirs) = (rest_a, rest_b);
+                }
+            }
+        }
+        shared
+    }
+}
+
+impl<'a> FromIterator<&'a String> for Words {
+    fn from_iter<T: IntoIterator<Item = &'a String>>(words: T) -> Self {
+        let hash = |word: &String| {
+            let mut hasher = DefaultHasher::new();
+            word.hash(&mut hasher);
+            hasher.finish()
+        };
+        let mut hashes: Vec<u64> = words.into_iter().map(hash).collect();
+        hashes.sort_unstable();
+        Self(hashes)
     }
 }
 
@@ -157,13 +202,18 @@ const CHANGES: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spawn::briefing::words;
+
+    fn shape(text: &str) -> Shape {
+        Shape::of(text, &words::content(text).into_iter().collect())
+    }
 
     fn repeats(a: &str, b: &str) -> bool {
-        Shape::of(a).repeats(&Shape::of(b))
+        shape(a).repeats(&shape(b))
     }
 
     fn replaces(newer: &str, older: &str, same_entity: bool) -> bool {
-        Shape::of(newer).replaces(&Shape::of(older), same_entity)
+        shape(newer).replaces(&shape(older), same_entity)
     }
 
     #[test]

@@ -1,20 +1,27 @@
 //! Cuts text into comparable words: lower case, stemmed, without function words; two characters at a time in
 //! scripts that are written without blanks.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
 static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::English));
+static STOPPED: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP.iter().copied().collect());
 
 /// Content words in order, repetitions included.
 pub fn content(text: &str) -> Vec<String> {
+    // ASCII is its own compatibility form, and most memories are ASCII.
+    if text.is_ascii() { cut(text.chars()) } else { cut(text.nfkc()) }
+}
+
+fn cut(text: impl Iterator<Item = char>) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
     let mut run: Vec<char> = Vec::new();
     let mut was_lower = false;
-    for c in text.nfkc() {
+    for c in text {
         let dense = is_dense(c);
         // A change to upper case begins a new word, so that `refreshToken` meets "refresh token".
         let joins = c.is_alphanumeric() && !dense && !(was_lower && c.is_uppercase());
@@ -82,7 +89,7 @@ pub fn is_dense(c: char) -> bool {
 
 fn flush(word: &mut String, words: &mut Vec<String>) {
     let taken = std::mem::take(word);
-    if taken.is_empty() || STOP.contains(&taken.as_str()) {
+    if taken.is_empty() || STOPPED.contains(taken.as_str()) {
         return;
     }
     let single = taken.chars().count() == 1 && !taken.chars().all(|c| c.is_ascii_digit());

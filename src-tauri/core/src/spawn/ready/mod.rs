@@ -7,6 +7,7 @@
 mod evidence;
 mod machine;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
@@ -21,8 +22,10 @@ use crate::spawn::passed::{Launched, Ready, Receipt};
 use evidence::Watch;
 use machine::{Action, Machine, Setting};
 
-/// How often the evidence is looked at.
+/// How often the evidence is looked at, at least.
 const TICK: Duration = Duration::from_millis(50);
+/// How often in between it is looked whether anything was written into the registry: hooks report there.
+const GLANCE: Duration = Duration::from_millis(5);
 
 /// What a good start looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,8 +153,22 @@ pub async fn wait(
             }
         }
         tokio::select! {
-            () = tokio::time::sleep(TICK) => {}
+            () = written(registry.path(), TICK) => {}
             () = cancel.cancelled() => return Err(ReadyError::Cancelled),
+        }
+    }
+}
+
+/// Until the registry's write-ahead log changes, but no longer than `most`.
+async fn written(registry: &Path, most: Duration) {
+    let mut log = registry.as_os_str().to_owned();
+    log.push("-wal");
+    let state = || std::fs::metadata(&log).ok().map(|meta| (meta.len(), meta.modified().ok()));
+    let (before, begun) = (state(), Instant::now());
+    while begun.elapsed() < most {
+        tokio::time::sleep(GLANCE).await;
+        if state() != before {
+            return;
         }
     }
 }
@@ -172,5 +189,28 @@ async fn write_down(
         // Where hooks report, they have said better already what the agent does.
         None if hooked || ready.receipt != Receipt::Confirmed => Ok(()),
         None => registry.set_state(id, State::Working, None, &ready.evidence, host.now()).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_written_into_the_registry_ends_the_waiting() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("registry.db");
+        let (ours, theirs) = (Registry::open(&path).await.unwrap(), Registry::open(&path).await.unwrap());
+        let long = Duration::from_secs(20);
+        let begun = Instant::now();
+        let write = async {
+            tokio::time::sleep(Duration::from_millis(30)).await;
+            theirs.pause_source("chats", chrono::DateTime::UNIX_EPOCH).await.unwrap();
+        };
+        tokio::join!(written(ours.path(), long), write);
+        assert!(begun.elapsed() < long / 2, "{:?}", begun.elapsed());
+        let begun = Instant::now();
+        written(ours.path(), TICK).await;
+        assert!(begun.elapsed() >= TICK);
     }
 }

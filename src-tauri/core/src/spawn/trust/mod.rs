@@ -40,8 +40,8 @@ const HOST_PATIENCE: Duration = Duration::from_secs(12);
 /// How long a configuration that changes under our hands is read again. Our text is safe on the disk before it
 /// takes the place of another, which on a busy disk takes longer than some programs wait between two writes.
 const PERSISTENCE: Duration = Duration::from_secs(10);
-/// A configuration changed this recently is in use: what we wrote is looked at again, so often and so far apart.
-const IN_USE: Duration = Duration::from_secs(2);
+/// How often and how far apart what was written is looked at again. A program that read the configuration before us
+/// writes its copy back within that time; the host agent itself takes longer until it reads it.
 const LOOKS: u32 = 4;
 const LOOK_AFTER: Duration = Duration::from_millis(10);
 
@@ -136,7 +136,7 @@ impl From<TrustError> for crate::Error {
 }
 
 /// Records that the user trusts the folder. Safe beside other writers: under our lock and the host agent's own,
-/// written only over what was read, looked at again afterwards.
+/// written only over what was read. Others may still write back an older copy: see [`keep`].
 pub async fn grant(
     host: &Host,
     registry: &Registry,
@@ -155,7 +155,7 @@ pub async fn grant(
     let mut written = false;
     let begun = Instant::now();
     let mut again = false;
-    while !again || begun.elapsed() < PERSISTENCE {
+    while !std::mem::replace(&mut again, true) || begun.elapsed() < PERSISTENCE {
         let Some(bytes) = read(place.config)? else { return Ok(Granted::NeverStarted) };
         let document = document(place.config, &bytes, place.record)?;
         let edited = match covered(&document, place) {
@@ -177,7 +177,6 @@ pub async fn grant(
                 }
             });
         };
-        let busy = std::mem::replace(&mut again, true) || config.in_use();
         // Journalled once for all tries: between reading and writing, where others write all the time, there is
         // none for the journal.
         let id = match planned.take() {
@@ -188,7 +187,14 @@ pub async fn grant(
                 }
                 let (config, folder) = (place.config.to_path_buf(), key.to_string());
                 let change = Change::Trust { config, folder, before: before.clone() };
-                registry.plan_change(agent, &change, now).await?
+                let open = registry.open_changes(Some(agent)).await?;
+                // Written before, and then undone by others: it is one change, to be taken back once.
+                if let Some(known) = open.into_iter().find(|entry| entry.change == change) {
+                    written = true;
+                    known.id
+                } else {
+                    registry.plan_change(agent, &change, now).await?
+                }
             }
         };
         planned = Some((id, before));
@@ -196,12 +202,34 @@ pub async fn grant(
             continue;
         }
         written = true;
-        if stays(place, busy).await? {
+        if is_trusted(place) {
             registry.change_applied(id).await?;
             return Ok(Granted::Added);
         }
     }
     Err(TrustError::Busy(place.config.to_path_buf()))
+}
+
+/// Looks again for a moment at what [`grant`] wrote, and writes it anew where another program has put an older copy in
+/// its place. For the time in which the agent is being started: it need not be waited for.
+pub async fn keep(
+    host: &Host,
+    registry: &Registry,
+    agent: &str,
+    place: &Place<'_>,
+    now: DateTime<Utc>,
+) -> Result<(), TrustError> {
+    let begun = Instant::now();
+    let mut looks = 0;
+    while looks < LOOKS && begun.elapsed() < PERSISTENCE {
+        tokio::time::sleep(LOOK_AFTER).await;
+        looks += 1;
+        if !is_trusted(place) {
+            grant(host, registry, agent, place, now).await?;
+            looks = 0;
+        }
+    }
+    Ok(())
 }
 
 /// Takes back what [`grant`] wrote, if it still says so. Entries of other kinds are not for this room.
@@ -280,17 +308,6 @@ fn document<'a>(path: &Path, bytes: &'a [u8], record: TrustRecord) -> Result<Doc
     })
 }
 
-/// Whether what we wrote is still there, also a moment later where others are writing too.
-async fn stays(place: &Place<'_>, busy: bool) -> Result<bool, TrustError> {
-    for _ in 1..if busy { LOOKS } else { 1 } {
-        if !is_trusted(place) {
-            return Ok(false);
-        }
-        tokio::time::sleep(LOOK_AFTER).await;
-    }
-    Ok(is_trusted(place))
-}
-
 /// The configuration under our own lock.
 struct Config<'a> {
     path: &'a Path,
@@ -316,11 +333,6 @@ impl<'a> Config<'a> {
             bytes: bytes.len(),
             source,
         })
-    }
-
-    fn in_use(&self) -> bool {
-        let age = fs::metadata(&self.target).and_then(|m| m.modified()).ok().and_then(|t| t.elapsed().ok());
-        age.is_none_or(|age| age < IN_USE)
     }
 
     /// Writes under the host agent's lock, if the file is still as it was read.

@@ -183,6 +183,26 @@ async fn the_host_agents_own_lock_is_waited_for() {
     assert_eq!(value["theirs"], 1);
 }
 
+#[tokio::test]
+async fn what_others_write_back_over_it_is_written_again_as_the_same_change() {
+    let before = b"{\"projects\":{}}";
+    let world = World::with(Some(before)).await;
+    assert_eq!(world.grant("/code/app").await.unwrap(), Granted::Added);
+    let folder = Path::new("/code/app");
+    let project = Project { worktree: None, ..Project::of(folder) };
+    let place = Place { config: &world.config, record: CLAUDE_CODE.trust, folder, project: &project };
+    let write_back = async {
+        tokio::time::sleep(Duration::from_millis(15)).await;
+        fs::write(&world.config, before).unwrap();
+    };
+    let (kept, ()) = tokio::join!(keep(&world.host, &world.registry, "a1", &place, noon()), write_back);
+    kept.unwrap();
+    assert!(is_trusted(&place));
+    assert_eq!(world.registry.open_changes(None).await.unwrap().len(), 1);
+    assert_eq!(world.undo().await, [Revoked::Removed]);
+    assert_eq!(world.bytes(), before);
+}
+
 /// Reads, changes and renames without any lock, as badly as a program can that still renames whole files.
 fn rewrite(config: &Path, count: u32) {
     let text = fs::read(config).unwrap();
@@ -220,7 +240,10 @@ async fn eight_grants_at_once_survive_a_rewriter_that_takes_no_lock() {
                 folder: &folder,
                 project: &project,
             };
-            grant(&world.host, &registry, &format!("a{n}"), &place, noon()).await.unwrap()
+            let agent = format!("a{n}");
+            let granted = grant(&world.host, &registry, &agent, &place, noon()).await.unwrap();
+            keep(&world.host, &registry, &agent, &place, noon()).await.unwrap();
+            granted
         })
     });
     for granted in futures::future::join_all(grants).await {

@@ -1,8 +1,41 @@
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config as ProptestConfig, TestRunner};
+
 use super::*;
 
 #[test]
 fn every_pattern_compiles() {
-    assert!(ALWAYS.is_some() && UNLESS_USER.is_some() && BLOB.is_some());
+    assert!(PATTERNS.words.is_some() && BLOB.is_some());
+    assert!(PATTERNS.list.iter().all(|pattern| pattern.compiled().is_some()));
+}
+
+#[test]
+fn whatever_a_pattern_matches_has_its_words() {
+    let mut runner =
+        TestRunner::new(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() });
+    for pattern in &PATTERNS.list {
+        // Texts made from the pattern itself; where they stand and what is around them cannot be made.
+        let source = pattern
+            .source
+            .replace(r"\b", "")
+            .replace("(?m)^", "")
+            .replace("|$|", "|")
+            .replace("(?:^|[^\\w])", " ");
+        let texts = proptest::string::string_regex(&format!("(?is){source}")).unwrap();
+        let mut matched = 0;
+        for _ in 0..300 {
+            let text = plain(&texts.new_tree(&mut runner).unwrap().current());
+            for text in [text.to_uppercase(), text] {
+                let text = plain(&text);
+                if pattern.compiled().unwrap().is_match(&text) {
+                    matched += 1;
+                    let asked = PATTERNS.that_may_match(&text).any(|p| std::ptr::eq(p, pattern));
+                    assert!(asked, "{}\n{text:?}", pattern.source);
+                }
+            }
+        }
+        assert!(matched > 20, "{matched}: {}", pattern.source);
+    }
 }
 
 /// Addresses the agent, whoever seems to say it.
