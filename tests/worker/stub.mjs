@@ -30,11 +30,19 @@ export class Ai extends WorkerEntrypoint {
   }
 }
 
+// A vector index keeps its vectors; this one makes them when it first meets a text.
+const kept = new Map();
+
+function vectorOf(text) {
+  if (!kept.has(text)) kept.set(text, embed(text));
+  return kept.get(text);
+}
+
 export class Vectorize extends WorkerEntrypoint {
   async query(vector, { topK }) {
     const { results } = await this.env.DB.prepare("SELECT id, text FROM memories").all();
     const matches = results
-      .map((row) => ({ id: String(row.id), score: cosine(vector, embed(row.text)) }))
+      .map((row) => ({ id: String(row.id), score: cosine(vector, vectorOf(row.text)) }))
       .filter((match) => match.score > 0.2)
       .sort((a, b) => b.score - a.score)
       .slice(0, topK);

@@ -18,11 +18,12 @@ async function search(env, query, limit) {
   const near = await env.VECTORIZE.query(vector, { topK: limit });
   const scores = new Map(lexical.results.map((row) => [Number(row.id), row.score]));
   for (const { id, score } of near.matches) scores.set(Number(id), (scores.get(Number(id)) ?? 0) + score);
-  const results = [];
-  for (const [id, score] of scores) {
-    const row = await env.DB.prepare("SELECT * FROM memories WHERE id = ?").bind(id).first();
-    if (row) results.push({ ...row, id: String(id), score });
-  }
+  const rows = await env.DB.prepare("SELECT * FROM memories WHERE id IN (SELECT value FROM json_each(?))")
+    .bind(JSON.stringify([...scores.keys()])).all();
+  const order = new Map([...scores.keys()].map((id, place) => [id, place]));
+  const results = rows.results
+    .sort((a, b) => order.get(a.id) - order.get(b.id))
+    .map((row) => ({ ...row, id: String(row.id), score: scores.get(row.id) }));
   return results.sort((a, b) => b.score - a.score).slice(0, limit);
 }
 

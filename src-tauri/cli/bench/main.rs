@@ -90,7 +90,7 @@ fn main() {
     }
     if wants(Part::Spawn) {
         let stores = stores::Stores::start(&mut claude.world, &mut talk, &mut report);
-        spawn::measure(&claude, &mut talk, asked.spawns, &mut report);
+        spawn::measure(&claude, &stores, &mut talk, asked.spawns, &mut report);
         drop(stores);
     }
     report.end();

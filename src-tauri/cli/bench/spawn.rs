@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use crate::figures::{Aim, Report};
 use crate::harness::claude::Claude;
 use crate::harness::world::PAO;
+use crate::stores::Stores;
 use crate::talk::Talk;
 
 const PART: &str = "spawn";
@@ -28,13 +29,13 @@ const PUBLISHED: f64 = 586.0;
 const STEPS: [&str; 7] = ["topic", "gather", "briefing", "deliver", "trust", "launch", "ready"];
 
 /// Spawns `times` times.
-pub fn measure(claude: &Claude, talk: &mut Talk, times: usize, report: &mut Report) {
+pub fn measure(claude: &Claude, stores: &Stores, talk: &mut Talk, times: usize, report: &mut Report) {
     let folders: Vec<_> = (0..=times).map(|n| claude.repository(&format!("code/sample{n}"))).collect();
     let bare: Vec<_> = (0..=times).map(|n| claude.repository(&format!("code/bare{n}"))).collect();
     trust(claude, &bare);
     let mut steps: BTreeMap<&str, Vec<Duration>> = BTreeMap::new();
     let mut sources: BTreeMap<String, Vec<Duration>> = BTreeMap::new();
-    let [mut ours, mut whole, mut plain, mut hooked, mut sum] = <[Vec<Duration>; 5]>::default();
+    let [mut ours, mut whole, mut plain, mut hooked, mut sum, mut alone] = <[Vec<Duration>; 6]>::default();
     for n in 0..=times {
         let words = format!("look at m{n}m {}", talk.question(4, 12).replace('\n', " "));
         let p = bare_start(claude, &bare[n], &words, n, false);
@@ -49,6 +50,7 @@ pub fn measure(claude: &Claude, talk: &mut Talk, times: usize, report: &mut Repo
         ours.push(o);
         whole.push(w);
         hooked.push(h);
+        alone.extend(stores.worker_alone(&words));
         let mut before_launch = Duration::ZERO;
         for step in spawned["steps"].as_array().unwrap() {
             let took = Duration::from_millis(step["ms"].as_u64().unwrap());
@@ -70,6 +72,9 @@ pub fn measure(claude: &Claude, talk: &mut Talk, times: usize, report: &mut Repo
         if name == "gather" {
             for (source, times) in &sources {
                 report.times(PART, &format!("  {source}"), times, None);
+            }
+            if !alone.is_empty() {
+                report.times(PART, "  the Worker itself, a bare request", &alone, None);
             }
         }
     }

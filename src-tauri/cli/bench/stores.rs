@@ -1,6 +1,9 @@
 //! The user's two other stores on loopback: a real PostgreSQL with the indexes we recommend, and a real Worker in workerd.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use pao_core::config::PostgresConfig;
 use pao_core::source::postgres::index_statements;
@@ -19,7 +22,7 @@ const ROWS: usize = 500;
 
 /// Stores that run as long as this lives.
 pub struct Stores {
-    _worker: Option<Worker>,
+    worker: Option<Worker>,
 }
 
 impl Stores {
@@ -50,7 +53,27 @@ impl Stores {
             report.note("without the Worker: tests/worker has no node_modules");
         }
         world.write(".pao/config.toml", &config.concat());
-        Self { _worker: worker }
+        Self { worker }
+    }
+
+    /// How long the Worker itself takes for a question: a bare request over a bare connection, while nothing else runs.
+    pub fn worker_alone(&self, question: &str) -> Option<Duration> {
+        let worker = self.worker.as_ref()?;
+        let params = json!({ "query": question, "limit": 40 });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "search", "params": params }).to_string();
+        let request = format!(
+            "POST /rpc HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {TOKEN}\r\nconnection: close\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let started = Instant::now();
+        let mut connection = TcpStream::connect(("127.0.0.1", worker.port)).unwrap();
+        connection.write_all(request.as_bytes()).unwrap();
+        let mut reply = Vec::new();
+        connection.read_to_end(&mut reply).unwrap();
+        let took = started.elapsed();
+        assert!(reply.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&reply));
+        Some(took)
     }
 }
 
