@@ -108,8 +108,8 @@ pub fn index_statements(config: &PostgresConfig) -> Result<String, SourceError> 
 }
 
 impl PostgresSource {
-    /// Connects, opens the read-only transaction with its limits and learns the schema.
-    async fn begin(&self, until: Instant) -> Result<(PgConnection, Schema), SourceError> {
+    /// Connects, opens the read-only transaction with its limits and what else it sets, and learns the schema.
+    async fn begin(&self, until: Instant, sets: &str) -> Result<(PgConnection, Schema), SourceError> {
         let password = self.secrets.get(&self.name).await;
         let options = match &password {
             Ok(Some(password)) => self.options.clone().password(Secret::reveal(password)),
@@ -126,7 +126,7 @@ impl PostgresSource {
         let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(10));
         let begin = format!(
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = {0}; \
-             SET LOCAL lock_timeout = {0}; SET LOCAL idle_in_transaction_session_timeout = {1}",
+             SET LOCAL lock_timeout = {0}; SET LOCAL idle_in_transaction_session_timeout = {1}{sets}",
             left.as_millis(),
             left.as_millis() + 1_000,
         );
@@ -137,7 +137,9 @@ impl PostgresSource {
 
     async fn ask(&self, question: &Question, limits: Limits, until: Instant) -> Result<Answer, SourceError> {
         let terms = Terms::of(&question.text);
-        let (mut connection, schema) = self.begin(until).await?;
+        // The planner would rather read a whole table than trust a LIMIT over an index. Said with the first words: a
+        // database may be far away.
+        let (mut connection, schema) = self.begin(until, "; SET LOCAL enable_seqscan = off").await?;
         let answer = if terms.is_empty() {
             Ok(Answer::default())
         } else {
@@ -149,7 +151,7 @@ impl PostgresSource {
     }
 
     async fn look(&self, until: Instant) -> Result<String, SourceError> {
-        let (mut connection, schema) = self.begin(until).await?;
+        let (mut connection, schema) = self.begin(until, "").await?;
         let mut parts = Vec::new();
         for (noun, table, estimate) in schema.counted() {
             let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT {}) s", COUNTED_ROWS + 1);

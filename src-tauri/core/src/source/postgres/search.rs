@@ -71,6 +71,7 @@ enum Needle {
     Pattern(String, bool),
 }
 
+/// In a transaction that reads no table whole if it can help it; where rows have to be read, that is allowed again.
 pub(super) async fn search(
     connection: &mut PgConnection,
     schema: &Schema,
@@ -87,8 +88,6 @@ pub(super) async fn search(
     let mut rows = Vec::new();
     let mut silent = HashSet::new();
     if indexed {
-        // The planner would rather read a whole table than trust a LIMIT over an index.
-        run(connection, "SET LOCAL enable_seqscan = off".into()).await?;
         silent = count(connection, schema, terms, &mut probes).await?;
         rows = through_indexes(connection, schema, terms, &probes).await?;
     }
