@@ -204,12 +204,12 @@ fn prepare(snippet: &Snippet) -> Candidate<'_> {
 /// Scores what may be delivered and leaves out what does not bear on the question.
 fn rank(candidates: &mut [Candidate<'_>], topic: &Topic, now: DateTime<Utc>) -> Query {
     let mut open: Vec<&mut Candidate<'_>> = candidates.iter_mut().filter(|c| c.left_out.is_none()).collect();
-    let words_of = |c: &mut &mut Candidate<'_>| {
+    let words_of = |c: &mut Candidate<'_>| {
         let mut words = std::mem::take(&mut c.words);
         words.extend(words::content(&c.title));
         words
     };
-    let words: Vec<BTreeSet<String>> = open.iter_mut().map(words_of).collect();
+    let words: Vec<BTreeSet<String>> = open.iter_mut().map(|c| words_of(c)).collect();
     let snippets: Vec<&Snippet> = open.iter().map(|c| c.snippet).collect();
     let query = Query::new(&topic.query, &words);
     let fused = fuse::fuse(&query, &snippets, &words, &topic.project, now);
