@@ -55,7 +55,10 @@ fn answer_hook(args: &[OsString]) -> ExitCode {
         let answer = runtime.block_on(hook::answer(&host, agent, std::io::stdin().lock()));
         if let Some(text) = answer.stdout {
             // A reader that went away is the host agent's affair.
-            let _ = Screen { json: true }.raw(text);
+            let printed = Screen { json: true }.raw(text);
+            if printed.is_ok() {
+                answer.handed.into_iter().for_each(hook::next::Taken::settle);
+            }
         }
     }
     ExitCode::SUCCESS

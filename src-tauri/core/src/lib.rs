@@ -18,6 +18,7 @@ pub mod recall;
 pub mod registry;
 pub mod source;
 pub mod spawn;
+pub mod text;
 pub mod typing;
 pub mod uninstall;
 pub mod wire;

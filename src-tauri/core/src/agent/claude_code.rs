@@ -1,7 +1,7 @@
 //! Claude Code, as it was seen to behave: versions 2.0.76, 2.1.119 and 2.1.332.
 
 use super::screen::{DialogKind, DialogMark, Screens};
-use super::{Flags, HostAgent, Places, Reads, SessionFile, TrustRecord, Version};
+use super::{Flags, HostAgent, Pasting, Places, Reads, SessionFile, TrustRecord, Version};
 use crate::spawn::passed::Permission;
 
 const V2_0_76: Version = Version(2, 0, 76);
@@ -54,6 +54,16 @@ pub const CLAUDE_CODE: HostAgent = HostAgent {
     hook_context_limit: 10_000,
     skip_setting: "\"skipDangerousModePermissionPrompt\": true in your own settings.json",
     paste_tags: ("<pasted_content ", "</pasted_content "),
+    // Seen by pasting each into 2.1.332 and 2.0.76. A line feed in front keeps `!` from turning the line into a shell's;
+    // neither it nor white space, a no-break space or an invisible character keeps 2.1.332 from running `/clear`. Three
+    // line feeds behind fold the paste, whose inside 2.1.332 hands over as pasted content: there nothing acts, and
+    // the text's own last spaces and backslash survive. 2.0.76 pours the fold out again, so that `exit` still ends
+    // it. Both turn each tab into four spaces, and both attach an existing file that is named after an `@`.
+    pasting: Pasting {
+        words: &["exit", "quit", ":q", ":q!", ":wq", ":wq!"],
+        around: ("\n", "\n\n\n"),
+        inert_since: V2_1_332,
+    },
     flags: Flags {
         session: "--session-id",
         resume: "--resume",

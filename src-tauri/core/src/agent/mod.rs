@@ -6,6 +6,7 @@
 mod arguments;
 mod claude_code;
 mod login;
+mod pasting;
 pub mod screen;
 mod session_file;
 mod settings;
@@ -18,6 +19,7 @@ use crate::spawn::passed::Permission;
 
 pub use arguments::Arguments;
 pub use claude_code::CLAUDE_CODE;
+pub use pasting::{Pasted, Pasting};
 pub use session_file::{Doing, Said, SessionFile};
 pub use settings::HookCall;
 pub use version::Version;
@@ -54,6 +56,8 @@ pub struct HostAgent {
     pub skip_setting: &'static str,
     /// Tags it puts around a text that was pasted, each up to its closing bracket.
     pub paste_tags: (&'static str, &'static str),
+    /// How its prompt line reads what is pasted.
+    pub pasting: Pasting,
     /// Its command line.
     pub flags: Flags,
     /// Its screens.

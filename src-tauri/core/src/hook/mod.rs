@@ -3,8 +3,10 @@
 //!
 //! It draws no conclusions beyond an agent's state, creates no database and migrates none. What cannot be written at
 //! once is kept beside the agent's other files ([`drain`] takes it from there). It starts nothing, except that the
-//! last event of a session starts [`SWEEP`], and does not wait for it.
+//! last event of a session starts [`SWEEP`], and one after which the agent is idle starts [`DELIVER`] where a text
+//! waits for it; it waits for neither.
 
+pub mod next;
 mod seen;
 mod spool;
 
@@ -21,7 +23,7 @@ use crate::registry::agents::State;
 use crate::registry::events::Event;
 use crate::registry::{Registry, RegistryError};
 
-pub use seen::{briefed, failure, fingerprint, prompt_fingerprint};
+pub use seen::{briefed, failure, fingerprint, handed, holds_prompt, prompt_fingerprint};
 pub use spool::drain;
 
 use seen::Seen;
@@ -39,6 +41,9 @@ pub const CHANGED_FILE: &str = "changed.md";
 /// The verb, for nobody to type, that takes back what ended sessions were lent and indexes what was said in them.
 pub const SWEEP: &str = "sweep";
 
+/// The verb, for nobody to type, that tells an agent what is queued for it.
+pub const DELIVER: &str = "deliver";
+
 /// Longest payload that is read, in bytes. A longer one is taken for a payload we do not understand.
 const PAYLOAD: u64 = 1 << 20;
 /// How much of a longer one is taken in and thrown away, so that who sends it sees no broken pipe.
@@ -53,6 +58,8 @@ const LIMIT: Duration = Duration::from_millis(500);
 pub struct Answer {
     /// One JSON document, or nothing.
     pub stdout: Option<String>,
+    /// What of it has to be put aside once it is printed.
+    pub handed: Vec<next::Taken>,
 }
 
 /// Takes in one hook event of the agent with that registry id. Whatever comes in and whatever stands in the way,
@@ -79,21 +86,39 @@ pub async fn answer(host: &Host, agent: &str, mut payload: impl Read) -> Answer 
         text = context(host, agent, &CLAUDE_CODE, seen.session_source.as_deref());
         seen.detail.insert("briefing".into(), text.is_some().into());
     }
-    let ended = seen.state == Some(State::Ended);
-    record(host, agent, seen).await;
+    let mut handed = Vec::new();
+    if let Some(prompt) = seen.detail.get("prompt_sha256").and_then(Value::as_str) {
+        let (more, taken) = next::take(host, agent, &CLAUDE_CODE, prompt);
+        if !taken.is_empty() {
+            let names: Vec<&str> = taken.iter().map(next::Taken::name).collect();
+            seen.detail.insert("handed".into(), names.into());
+        }
+        text = (!more.trim().is_empty()).then_some(more);
+        handed = taken;
+    }
+    let (event, ended) = (seen.event.clone(), seen.state == Some(State::Ended));
+    let queued = record(host, agent, seen).await;
     if ended && host.agent_dir(agent).is_dir() {
-        let run = Run::new(&host.exe).arg(SWEEP).env("PAO_HOME", &host.pao_home).cwd(&host.home);
-        // Where it cannot be started, the next command does its work.
-        let _ = run.detach();
+        later(host, &[SWEEP]);
+    }
+    if queued {
+        later(host, &[DELIVER, agent]);
     }
     let stdout = text.map(|text| {
-        let output = json!({ "hookEventName": "SessionStart", "additionalContext": text });
+        let output = json!({ "hookEventName": event, "additionalContext": text });
         json!({ "hookSpecificOutput": output }).to_string()
     });
-    Answer { stdout }
+    Answer { stdout, handed }
 }
 
-async fn record(host: &Host, agent: &str, mut seen: Seen) {
+/// Starts a verb of ours that nobody waits for. Where it cannot be started, the next command does its work.
+fn later(host: &Host, words: &[&str]) {
+    let run = Run::new(&host.exe).args(words).env("PAO_HOME", &host.pao_home).cwd(&host.home);
+    let _ = run.detach();
+}
+
+/// Writes the event down. True where the agent is idle now and a text is queued for it.
+async fn record(host: &Host, agent: &str, mut seen: Seen) -> bool {
     let event = Event {
         agent: agent.to_string(),
         at: host.now(),
@@ -118,15 +143,20 @@ async fn record(host: &Host, agent: &str, mut seen: Seen) {
         {
             registry.set_process(agent, process, None, event.at).await?;
         }
+        let queued = seen.state == Some(State::Idle) && registry.has_queued(agent).await?;
         // Not closed in order: the last one to close a database folds its log in, which waits for the disk.
         std::mem::forget(registry);
-        done
+        done.map(|()| queued)
     };
-    let written = matches!(tokio::time::timeout(LIMIT, write).await, Ok(Ok(())));
-    // There will be another tool, or the turn's end.
-    if !written && !seen.tool_was_used {
-        spool::keep(host, &event, &seen);
-    }
+    let written = tokio::time::timeout(LIMIT, write).await;
+    let Ok(Ok(queued)) = written else {
+        // There will be another tool, or the turn's end.
+        if !seen.tool_was_used {
+            spool::keep(host, &event, &seen);
+        }
+        return false;
+    };
+    queued
 }
 
 /// Whether the row says already, and in better words, what a notification says. That nobody has typed for a while
@@ -141,7 +171,6 @@ async fn known_better(registry: &Registry, agent: &str, seen: &Seen) -> Result<b
 /// that what changed is enough. A text that is too long would be replaced by a short preview, so it is cut at a
 /// line's end instead, and says so.
 fn context(host: &Host, agent: &str, kind: &HostAgent, source: Option<&str>) -> Option<String> {
-    const CUT: &str = "\n(cut here: too long for a hook)\n";
     let changed = text_of(host, agent, CHANGED_FILE);
     let briefing =
         if source == Some("resume") && changed.is_some() { None } else { text_of(host, agent, CONTEXT_FILE) };
@@ -149,8 +178,14 @@ fn context(host: &Host, agent: &str, kind: &HostAgent, source: Option<&str>) -> 
     if text.trim().is_empty() {
         return None;
     }
-    if kind.context_length(&text) <= kind.hook_context_limit {
-        return Some(text);
+    Some(cut(&text, kind))
+}
+
+/// As much of a text as a hook may hand over, cut at a line's end and saying so.
+fn cut(text: &str, kind: &HostAgent) -> String {
+    const CUT: &str = "\n(cut here: too long for a hook)\n";
+    if kind.context_length(text) <= kind.hook_context_limit {
+        return text.to_string();
     }
     let room = kind.hook_context_limit - kind.context_length(CUT);
     let mut used = 0;
@@ -162,7 +197,7 @@ fn context(host: &Host, agent: &str, kind: &HostAgent, source: Option<&str>) -> 
         }
         kept.push_str(line);
     }
-    Some(kept.trim_end().to_string() + CUT)
+    kept.trim_end().to_string() + CUT
 }
 
 /// The beginning of a file in an agent's private folder, where there is one.

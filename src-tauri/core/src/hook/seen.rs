@@ -9,6 +9,7 @@ use crate::capture::redact;
 use crate::host::files;
 use crate::registry::agents::State;
 use crate::registry::events::Event;
+use crate::text::essence;
 
 /// Longest text kept of a payload, in characters.
 const SHORT: usize = 200;
@@ -153,10 +154,28 @@ fn piece(text: &str) -> Option<String> {
     Some(piece)
 }
 
-/// Identity of a prompt: SHA-256 of its text, lower-case hex. White space around it and the kind of line ending
-/// are not part of it: terminals change both.
+/// Identity of a prompt: SHA-256 of its [`essence`], lower-case hex.
 pub fn fingerprint(prompt: &str) -> String {
-    files::sha256(prompt.replace("\r\n", "\n").replace('\r', "\n").trim().as_bytes())
+    files::sha256(essence(prompt).as_bytes())
+}
+
+/// Whether a transcript has a line of the user's with that prompt.
+pub fn holds_prompt(transcript: &[u8], sought: &str) -> bool {
+    transcript.split(|byte| *byte == b'\n').any(|line| {
+        let Ok(record) = serde_json::from_slice::<Value>(line) else { return false };
+        if record["type"] != "user" {
+            return false;
+        }
+        let content = &record["message"]["content"];
+        let texts = content.as_str().into_iter().chain(
+            content
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|part| part.get("text").and_then(Value::as_str)),
+        );
+        texts.into_iter().any(|text| fingerprint(text) == sought)
+    })
 }
 
 /// The fingerprint of the prompt an event says was submitted.
@@ -168,6 +187,12 @@ pub fn prompt_fingerprint(event: &Event) -> Option<String> {
 /// The error an event says a turn ended in.
 pub fn failure(event: &Event) -> Option<String> {
     (event.event == "StopFailure").then(|| detail(event, "error")?.as_str().map(str::to_string))?
+}
+
+/// Names of the texts that an event says were handed over with a prompt (see [`super::next`]).
+pub fn handed(event: &Event) -> Vec<String> {
+    let Some(Value::Array(names)) = detail(event, "handed") else { return Vec::new() };
+    names.iter().filter_map(|name| name.as_str().map(str::to_string)).collect()
 }
 
 /// Whether an event says that the briefing was handed over.

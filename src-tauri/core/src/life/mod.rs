@@ -12,6 +12,7 @@ pub mod extract;
 pub mod freshness;
 pub mod repository;
 pub mod sweep;
+pub mod tell;
 pub mod told;
 pub mod truth;
 

@@ -6,6 +6,7 @@ use chrono::TimeDelta;
 
 use super::clean;
 use super::evidence::{self, Effort, Seen};
+use super::tell;
 use super::truth::{self, Truth};
 use crate::hook;
 use crate::host::Host;
@@ -60,6 +61,7 @@ async fn try_sweep(host: &Host, registry: &Registry, effort: Effort) -> Result<(
     });
     let changed = look_at(host, registry, looked_at, effort).await?;
     confirm_late(registry, &agents, host.now() - CONFIRMED_LATE).await?;
+    tell::settle(host, registry).await?;
     let agents = if changed { registry.agents().await? } else { agents };
     // Of an agent whose row does not read nothing is known: it may well be at work.
     let is_live = |id: &str| agents.iter().any(|a| a.id == id && is_live(a)) || registry.is_unreadable(id);

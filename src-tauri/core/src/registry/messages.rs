@@ -60,6 +60,8 @@ pub struct Message {
     pub settled_at: Option<DateTime<Utc>>,
     /// Why, a short phrase.
     pub note: Option<String>,
+    /// Fingerprint of what was typed, once it was.
+    pub sent: Option<String>,
 }
 
 fn message(row: &SqliteRow) -> Result<Message, RegistryError> {
@@ -74,6 +76,7 @@ fn message(row: &SqliteRow) -> Result<Message, RegistryError> {
             .ok_or(RegistryError::Unreadable { what: "messages.state", value: fate })?,
         settled_at: settled.map(|t| time("messages.settled_at", &t)).transpose()?,
         note: row.try_get("note")?,
+        sent: row.try_get("sent")?,
     })
 }
 
@@ -109,6 +112,48 @@ impl Registry {
                 .execute(&mut *self.lock().await)
                 .await?;
         Ok(done.rows_affected() == 1)
+    }
+
+    /// Takes a queued text for sending, and notes the fingerprint of what is about to be typed. False where another
+    /// process was faster, it was withdrawn, or an older one for the same agent still waits.
+    pub async fn take_message(
+        &self,
+        id: i64,
+        fingerprint: &str,
+        now: DateTime<Utc>,
+    ) -> Result<bool, RegistryError> {
+        let done = sqlx::query(
+            "UPDATE messages SET state = 'sent', settled_at = ?1, note = NULL, sent = ?2
+             WHERE id = ?3 AND state = 'queued' AND NOT EXISTS (SELECT 1 FROM messages AS older
+                WHERE older.agent = messages.agent AND older.id < messages.id AND older.state = 'queued')",
+        )
+        .bind(stamp(now))
+        .bind(fingerprint)
+        .bind(id)
+        .execute(&mut *self.lock().await)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Whether a text waits for that agent.
+    pub async fn has_queued(&self, agent: &str) -> Result<bool, RegistryError> {
+        let found = sqlx::query("SELECT 1 FROM messages WHERE agent = ? AND state = 'queued' LIMIT 1")
+            .bind(agent)
+            .fetch_optional(&mut *self.lock().await)
+            .await?;
+        Ok(found.is_some())
+    }
+
+    /// Texts whose fate is not settled: queued, sent, or unknown and younger than `since`; oldest first.
+    pub async fn unsettled_messages(&self, since: DateTime<Utc>) -> Result<Vec<Message>, RegistryError> {
+        let rows = sqlx::query(
+            "SELECT * FROM messages WHERE state IN ('queued', 'sent') OR (state = 'unknown' AND at > ?)
+             ORDER BY id",
+        )
+        .bind(stamp(since))
+        .fetch_all(&mut *self.lock().await)
+        .await?;
+        rows.iter().map(message).collect()
     }
 
     /// The text of that row id.

@@ -121,6 +121,9 @@ const STEPS: &[&str] = &[
     ALTER TABLE agents ADD COLUMN starting_since TEXT;
     ALTER TABLE sessions ADD COLUMN parent TEXT;
 ",
+    "
+    ALTER TABLE messages ADD COLUMN sent TEXT;
+",
 ];
 
 /// Newest version we know.

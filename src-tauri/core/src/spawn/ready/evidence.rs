@@ -155,7 +155,7 @@ impl<'a> Watch<'a> {
         }
         let (Some(path), Some(prompt)) = (&self.transcript, &self.prompt) else { return };
         if let Some(bytes) = piece(path) {
-            self.seen.in_transcript |= holds_prompt(&bytes, prompt);
+            self.seen.in_transcript |= hook::holds_prompt(&bytes, prompt);
         }
     }
 
@@ -212,23 +212,4 @@ fn piece(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(PIECE).read_to_end(&mut bytes).ok()?;
     Some(bytes)
-}
-
-/// Whether a transcript has a line of the user's with that prompt.
-fn holds_prompt(transcript: &[u8], fingerprint: &str) -> bool {
-    transcript.split(|byte| *byte == b'\n').any(|line| {
-        let Ok(record) = serde_json::from_slice::<Value>(line) else { return false };
-        if record["type"] != "user" {
-            return false;
-        }
-        let content = &record["message"]["content"];
-        let texts = content.as_str().into_iter().chain(
-            content
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(|part| part.get("text").and_then(Value::as_str)),
-        );
-        texts.into_iter().any(|text| hook::fingerprint(text) == fingerprint)
-    })
 }

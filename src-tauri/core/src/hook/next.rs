@@ -1,0 +1,129 @@
+//! Texts that wait in an agent's private folder until its next prompt, and are then handed over, each once.
+//!
+//! A text is taken by renaming its file, so that of two hooks only one has it, and put aside only after it was
+//! printed: where a hook dies in between, the next one takes the text again.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::agent::HostAgent;
+use crate::host::process::Identity;
+use crate::host::{Host, files};
+
+/// Folder of what waits.
+const NEXT: &str = "next";
+/// Folder of what was handed over.
+const GIVEN: &str = "given";
+const ENDING: &str = ".md";
+/// Beginning of a name that says for which prompt alone a text is meant.
+const FOR_PROMPT: &str = "for-";
+/// Longest file that is read, in bytes.
+const PIECE: usize = 1 << 20;
+
+/// A text that was taken and not yet put aside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    held: PathBuf,
+    name: String,
+}
+
+impl Taken {
+    /// Name under which it was put there.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Puts it aside: it was handed over.
+    pub fn settle(self) {
+        let Some(folder) = self.held.parent().and_then(Path::parent) else { return };
+        let given = folder.join(GIVEN);
+        // Nobody is there to be told. Where it stays, it is handed over once more.
+        if files::private_dir(&given).is_ok() {
+            let _ = std::fs::rename(&self.held, given.join(self.name + ENDING));
+        }
+    }
+}
+
+/// Puts a text there for the agent's next prompt, under a name of ours (letters, digits, `-`); one of the same name
+/// is replaced. Texts are handed over in the order of their names.
+pub fn put(host: &Host, agent: &str, name: &str, text: &str) -> io::Result<()> {
+    let folder = host.agent_dir(agent).join(NEXT);
+    files::private_dir(&folder)?;
+    files::write_private(&folder.join(format!("{name}{ENDING}")), text.as_bytes(), false)
+}
+
+/// Puts a text there that is handed over with that very prompt (its fingerprint) and no other.
+pub fn put_for(host: &Host, agent: &str, fingerprint: &str, text: &str) -> io::Result<()> {
+    put(host, agent, &format!("{FOR_PROMPT}{fingerprint}"), text)
+}
+
+/// Takes back what still waits under that name; false where nothing did.
+pub fn withdraw(host: &Host, agent: &str, name: &str) -> io::Result<bool> {
+    files::remove_if_there(&host.agent_dir(agent).join(NEXT).join(format!("{name}{ENDING}")))
+}
+
+/// Whether something waits under that name.
+pub fn waits(host: &Host, agent: &str, name: &str) -> bool {
+    host.agent_dir(agent).join(NEXT).join(format!("{name}{ENDING}")).exists()
+}
+
+/// Texts that were handed over before, and those that still wait: what the agent was or will be told besides its
+/// briefing.
+pub fn all(host: &Host, agent: &str) -> Vec<String> {
+    let folder = host.agent_dir(agent);
+    let texts = [GIVEN, NEXT].into_iter().flat_map(|name| listed(&folder.join(name)));
+    texts.filter_map(|path| Some(String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned())).collect()
+}
+
+/// Takes what waits for a prompt of that fingerprint, as far as it fits; what does not waits on. One text that is
+/// too long by itself is cut at a line's end.
+pub(super) fn take(host: &Host, agent: &str, kind: &HostAgent, prompt: &str) -> (String, Vec<Taken>) {
+    let (mut text, mut taken) = (String::new(), Vec::new());
+    for path in listed(&host.agent_dir(agent).join(NEXT)) {
+        let Some((name, holder)) = parts(&path) else { continue };
+        if name.strip_prefix(FOR_PROMPT).is_some_and(|meant| meant != prompt) {
+            continue;
+        }
+        if holder.is_some_and(|holder| holder.is_none_or(Identity::alive)) {
+            continue;
+        }
+        let own = Identity::own();
+        let held = path.with_file_name(format!("{name}{ENDING}.{}-{}", own.pid, own.started));
+        let Ok(bytes) = std::fs::read(&path) else { continue };
+        let more = String::from_utf8_lossy(&bytes[..bytes.len().min(PIECE)]).into_owned();
+        let room = kind.hook_context_limit.saturating_sub(kind.context_length(&text));
+        let more = match kind.context_length(&more) {
+            length if length <= room => more,
+            _ if text.is_empty() => super::cut(&more, kind),
+            _ => continue,
+        };
+        if std::fs::rename(&path, &held).is_err() {
+            continue;
+        }
+        text.push_str(&more);
+        taken.push(Taken { held, name });
+    }
+    (text, taken)
+}
+
+fn listed(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    paths
+}
+
+/// The name a text was put there under, and who has taken it: the outer `None` where nobody has, the inner one where
+/// that does not read as we write it.
+fn parts(path: &Path) -> Option<(String, Option<Option<Identity>>)> {
+    let file = path.file_name()?.to_str()?;
+    let (name, rest) = file.split_once(ENDING)?;
+    if name.is_empty() || name.starts_with('.') {
+        return None;
+    }
+    let holder = rest.strip_prefix('.').map(|holder| {
+        let (pid, started) = holder.split_once('-')?;
+        Some(Identity { pid: pid.parse().ok()?, started: started.parse().ok()? })
+    });
+    (rest.is_empty() || holder.is_some()).then(|| (name.to_string(), holder))
+}
