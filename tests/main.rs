@@ -13,6 +13,7 @@ mod faults;
 mod harness;
 mod hook;
 mod import_rules;
+mod life;
 mod login;
 mod ready;
 // On macOS the store is the user's own Keychain, which no test may touch.

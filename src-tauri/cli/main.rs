@@ -18,6 +18,7 @@ use clap::error::ErrorKind;
 use pao_core::config::Config;
 use pao_core::host::{Host, probe};
 use pao_core::life::sweep::sweep;
+use pao_core::life::tell;
 use pao_core::registry::Registry;
 use pao_core::source::history::{IngestError, refresh};
 use pao_core::spawn::launch;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Some("hook") => return answer_hook(&argv[2..]),
         Some("run") => become_agent(&argv[2..]),
         Some(hook::SWEEP) => sweep_up(),
+        Some(hook::DELIVER) => tell_queued(&argv[2..]),
         Some(probe::VERB) => answer_probe(&argv[2..], screen),
         _ => typed(&argv, screen),
     };
@@ -99,6 +101,24 @@ fn sweep_up() -> Result<u8, Error> {
         Ok(_) | Err(IngestError::Busy) => Ok(0),
         Err(error) => Err(error.into()),
     }
+}
+
+/// What a hook starts when its agent is idle and a text is queued for it.
+fn tell_queued(args: &[OsString]) -> Result<u8, Error> {
+    let [agent] = args else {
+        return Err(Error::user("pao deliver is for pao itself", "see `pao tell --help`"));
+    };
+    let host = Host::current()?;
+    let file = host.registry_file();
+    if !file.exists() {
+        return Ok(0);
+    }
+    single()?.block_on(async {
+        let registry = Registry::open(&file).await?;
+        let told = tell::deliver(&host, &registry, &agent.to_string_lossy(), tell::PATIENCE).await;
+        registry.close().await;
+        told.map(|()| 0)
+    })
 }
 
 /// A runtime of this one thread, for what must be small.

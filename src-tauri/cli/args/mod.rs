@@ -1,6 +1,7 @@
 //! The command line as typed. What it means is decided in the core.
 
 pub mod clean;
+pub mod life;
 
 use std::path::PathBuf;
 
@@ -60,6 +61,12 @@ pub enum Verb {
     /// List agents
     #[command(after_help = AGENTS_EXAMPLES)]
     Agents(Agents),
+    /// Tell running agents something
+    #[command(after_help = life::TELL_EXAMPLES)]
+    Tell(life::Tell),
+    /// Wait until an agent is idle, needs you or has ended
+    #[command(after_help = life::WAIT_EXAMPLES)]
+    Wait(life::Wait),
     /// List, check, add and remove memory stores
     #[command(after_help = SOURCES_EXAMPLES)]
     Sources {

@@ -11,8 +11,10 @@ mod recall;
 mod secret;
 mod sources;
 mod spawn;
+mod tell;
 mod undo;
 mod uninstall;
+mod wait;
 
 use std::time::Duration;
 
@@ -54,6 +56,8 @@ pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {
             clean::run(host, screen, what).await
         }
         Verb::Agents(what) => agents::run(&host, screen, what).await,
+        Verb::Tell(what) => tell::run(host, screen, what).await,
+        Verb::Wait(what) => wait::run(&host, screen, what).await,
         Verb::Sources { what } => sources::run(host, screen, what).await,
         Verb::Secret { what } => secret::run(&host, screen, what).await,
         Verb::Index(what) => index::run(host, screen, what).await,

@@ -6,8 +6,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use chrono::{DateTime, TimeDelta, Utc};
+
 use crate::agent::HostAgent;
-use crate::host::process::Identity;
 use crate::host::{Host, files};
 
 /// Folder of what waits.
@@ -19,6 +20,9 @@ const ENDING: &str = ".md";
 const FOR_PROMPT: &str = "for-";
 /// Longest file that is read, in bytes.
 const PIECE: usize = 1 << 20;
+
+/// After so long whoever took a text is gone: the host agent gives a hook less time than that.
+const HELD: TimeDelta = TimeDelta::seconds(30);
 
 /// A text that was taken and not yet put aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,11 +88,12 @@ pub(super) fn take(host: &Host, agent: &str, kind: &HostAgent, prompt: &str) -> 
         if name.strip_prefix(FOR_PROMPT).is_some_and(|meant| meant != prompt) {
             continue;
         }
-        if holder.is_some_and(|holder| holder.is_none_or(Identity::alive)) {
+        let now = host.now();
+        if holder.is_some_and(|since| (now - since).abs() < HELD) {
             continue;
         }
-        let own = Identity::own();
-        let held = path.with_file_name(format!("{name}{ENDING}.{}-{}", own.pid, own.started));
+        let one = uuid::Uuid::new_v4().simple();
+        let held = path.with_file_name(format!("{name}{ENDING}.{}-{one}", now.timestamp_millis()));
         let Ok(bytes) = std::fs::read(&path) else { continue };
         let more = String::from_utf8_lossy(&bytes[..bytes.len().min(PIECE)]).into_owned();
         let room = kind.hook_context_limit.saturating_sub(kind.context_length(&text));
@@ -113,17 +118,15 @@ fn listed(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The name a text was put there under, and who has taken it: the outer `None` where nobody has, the inner one where
-/// that does not read as we write it.
-fn parts(path: &Path) -> Option<(String, Option<Option<Identity>>)> {
-    let file = path.file_name()?.to_str()?;
-    let (name, rest) = file.split_once(ENDING)?;
+/// The name a text was put there under, and since when somebody has it, where somebody does.
+fn parts(path: &Path) -> Option<(String, Option<DateTime<Utc>>)> {
+    let (name, rest) = path.file_name()?.to_str()?.split_once(ENDING)?;
     if name.is_empty() || name.starts_with('.') {
         return None;
     }
-    let holder = rest.strip_prefix('.').map(|holder| {
-        let (pid, started) = holder.split_once('-')?;
-        Some(Identity { pid: pid.parse().ok()?, started: started.parse().ok()? })
-    });
-    (rest.is_empty() || holder.is_some()).then(|| (name.to_string(), holder))
+    if rest.is_empty() {
+        return Some((name.to_string(), None));
+    }
+    let (since, _) = rest.strip_prefix('.')?.split_once('-')?;
+    Some((name.to_string(), DateTime::from_timestamp_millis(since.parse().ok()?)))
 }

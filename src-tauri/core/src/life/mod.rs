@@ -15,5 +15,6 @@ pub mod sweep;
 pub mod tell;
 pub mod told;
 pub mod truth;
+pub mod wait;
 
 pub use sweep::state_of;

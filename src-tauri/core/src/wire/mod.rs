@@ -4,6 +4,7 @@
 //! UTC, durations whole milliseconds, paths as they are on disk.
 
 mod clean;
+pub mod life;
 
 use std::path::Path;
 use std::time::Duration;

@@ -24,6 +24,9 @@ pub use settle::settle;
 /// How often the fate of a text is looked at while another process sends it.
 const TICK: Duration = Duration::from_millis(50);
 
+/// How long a detached delivery waits for an agent that has just become idle to show its prompt line.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Who is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum To {

@@ -1,0 +1,43 @@
+//! `pao wait`: returns when an agent has come to a state.
+
+use pao_core::Context;
+use pao_core::host::Host;
+use pao_core::life::wait::{self, Waited};
+use pao_core::{Error, wire};
+
+use super::waiting;
+use crate::args::life::{self, duration};
+use crate::render::{Screen, clean};
+
+/// The time was over.
+const TIMED_OUT: u8 = 6;
+/// The agent will not come to that.
+const GONE: u8 = 7;
+
+pub async fn run(host: &Host, screen: Screen, what: life::Wait) -> Result<u8, Error> {
+    let until = match what.until {
+        life::Until::Idle => wait::Until::Idle,
+        life::Until::NeedsYou => wait::Until::NeedsYou,
+        life::Until::Ended => wait::Until::Ended,
+    };
+    let context = waiting(host, screen, Context::open(host.clone())).await?;
+    screen.unreadable(&context.registry);
+    let (agent, waited) = wait::wait(&context, &what.agent, until, what.timeout.map(duration)).await?;
+    let (state, code) = match waited {
+        Waited::Reached => ("reached", 0),
+        Waited::TimedOut => ("timed-out", TIMED_OUT),
+        Waited::Gone => ("gone", GONE),
+    };
+    if screen.json {
+        screen.document(&wire::life::Waited { result: state, agent: wire::Agent::from(&agent) })?;
+        return Ok(code);
+    }
+    let needs = agent.needs.as_deref().map(|needs| format!(": {}", clean(needs))).unwrap_or_default();
+    let said = format!("{} is {}{needs}\n", clean(&agent.name), agent.state.name());
+    if waited == Waited::Reached {
+        screen.say(&said)?
+    } else {
+        screen.aside(said.trim_end())
+    }
+    Ok(code)
+}
