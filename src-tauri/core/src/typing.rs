@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::agent::screen::Screen;
 use crate::host::terminal::Capabilities;
+use crate::text::essence;
 
 /// How long a screen must stay the same before it is believed: half-drawn ones look like others.
 pub const STEADY: Duration = Duration::from_millis(120);
@@ -134,7 +135,7 @@ fn settle(text: &str) -> Duration {
 
 /// Whether the prompt line holds the text. Windows break lines where they like.
 fn same(shown: &str, text: &str) -> bool {
-    let solid = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    let solid = |text: &str| essence(text).chars().filter(|c| !c.is_whitespace()).collect::<String>();
     let (shown, text) = (solid(shown), solid(text));
     // A long one scrolls within its box, which shows only its end.
     shown == text || (shown.chars().count() > 200 && text.ends_with(&shown))

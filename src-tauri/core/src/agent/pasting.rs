@@ -35,7 +35,7 @@ impl HostAgent {
             .chars()
             .filter(|c| matches!(c, '\n' | '\t') || (!c.is_control() && !is_invisible(*c)))
             .collect();
-        let altered = plain != text || plain.contains('\t');
+        let altered = plain != text || plain.contains('\t') || !unicode_normalization::is_nfc(&plain);
         // What is left when nothing can be seen of it still has to be something.
         let seen = plain.trim();
         let first = seen.chars().next();

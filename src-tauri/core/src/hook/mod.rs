@@ -129,7 +129,7 @@ async fn record(host: &Host, agent: &str, mut seen: Seen) -> bool {
     let write = async {
         let registry = Registry::open_as_is(&host.registry_file(), PATIENCE).await?;
         if seen.tool_was_used {
-            let noted = registry.note_tool(agent, event.at).await.map(drop);
+            let noted = registry.note_tool(agent, event.at).await.map(|_| false);
             std::mem::forget(registry);
             return noted;
         }

@@ -4,12 +4,11 @@ use std::io::{Read, Seek, SeekFrom};
 use std::time::{Duration, Instant};
 
 use chrono::TimeDelta;
-use serde_json::Value;
 
 use super::settle::{as_by_hook, kind, lock, settle_agent};
 use crate::Error;
 use crate::agent::screen::Screen;
-use crate::agent::{HostAgent, Version};
+use crate::agent::{Doing, HostAgent, Version};
 use crate::capture::marks::{BEGIN, END};
 use crate::hook;
 use crate::host::terminal::{self, Key, Terminal, TerminalError};
@@ -297,12 +296,9 @@ impl<'a> Sending<'a> {
 
     /// Whether the agent's own state file says that it is in a turn or waits for an answer.
     fn file_says_no(&self, row: &Agent) -> bool {
-        let Some(process) = row.process else { return false };
-        let path = self.kind.sessions_dir(self.host).join(format!("{}.json", process.pid));
-        let Ok(bytes) = std::fs::read(path) else { return false };
-        let Ok(state) = serde_json::from_slice::<Value>(&bytes) else { return false };
-        let ours = state["sessionId"].as_str() == row.session.as_deref();
-        ours && matches!(state["status"].as_str(), Some("busy" | "waiting"))
+        let said = row.process.and_then(|process| self.kind.said(self.host, process));
+        let said = said.and_then(|said| said.of(row.session.as_deref()));
+        said.is_some_and(|said| matches!(said.doing, Some(Doing::Busy | Doing::Waiting(_))))
     }
 
     /// Whether a hook, or the transcript, shows that the text arrived after that event.

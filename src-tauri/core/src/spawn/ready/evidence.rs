@@ -4,8 +4,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
 use super::machine::Seen;
 use crate::agent::screen::Screen;
 use crate::agent::{Doing, HostAgent};
