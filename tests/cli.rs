@@ -105,12 +105,68 @@ fn completion_scripts_are_accepted_by_their_shells() {
     let world = World::new();
     for shell in ["bash", "zsh", "fish"] {
         let script = world.pao(["completions", shell]).ok().stdout;
-        assert!(script.contains("sources"), "{shell}");
-        if shell == "bash" {
-            let file = world.write("pao.bash", &script);
-            assert!(world.command("bash").arg("-n").arg(file).status().unwrap().success());
+        assert!(script.contains("PAO_COMPLETE="), "{shell}: {script}");
+        let file = world.write("pao.script", &script);
+        // Those that are installed here; bash always is.
+        match world.command(shell).arg("-n").arg(file).status() {
+            Ok(status) => assert!(status.success(), "{shell}"),
+            Err(error) => assert_ne!(shell, "bash", "{error}"),
         }
     }
+}
+
+/// What bash offers at a Tab after these words.
+fn offered(world: &World, words: &[&str]) -> Vec<String> {
+    let script = world.write("pao.bash", &world.pao(["completions", "bash"]).ok().stdout);
+    std::fs::create_dir_all(world.path("bin")).unwrap();
+    let pao = world.bin.join("pao");
+    if !pao.exists() {
+        std::os::unix::fs::symlink(crate::harness::world::PAO, pao).unwrap();
+    }
+    let ask = format!(
+        "source '{}'; COMP_WORDS=({}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+         _clap_complete_pao pao \"${{COMP_WORDS[COMP_CWORD]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        script.display(),
+        words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ")
+    );
+    let out = world.command("bash").args(["--norc", "-c", &ask]).output().unwrap();
+    assert!(out.status.success() && out.stderr.is_empty(), "{}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout)
+        .unwrap()
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn a_shell_completes_names_that_are_there() {
+    let world = World::new();
+    let folder = world.folder("code/api");
+    assert!(offered(&world, &["pao", "und"]).contains(&"undo".into()));
+    assert!(
+        !offered(&world, &["pao", "undo", ""]).iter().any(|name| !name.starts_with('-')),
+        "there is no agent"
+    );
+    assert!(!world.path(".pao").exists(), "a Tab creates nothing");
+    registry(
+        &world,
+        &["api", "web", "gone"],
+        &folder,
+        "UPDATE agents SET ended_at = created_at WHERE id = 'gone'",
+    );
+    with_store(&world, "facts");
+    let names: Vec<_> =
+        offered(&world, &["pao", "undo", ""]).into_iter().filter(|n| !n.starts_with('-')).collect();
+    assert_eq!(names, ["api", "web"]);
+    assert_eq!(offered(&world, &["pao", "undo", "w"]), ["web"]);
+    assert_eq!(offered(&world, &["pao", "recall", "--source", ""]), ["history", "facts"]);
+    assert_eq!(offered(&world, &["pao", "secret", "set", "f"]), ["facts"]);
+    assert_eq!(offered(&world, &["pao", "config", "set", "spawn.b"]), ["spawn.budget"]);
+    world.write(".pao/config.toml", "not toml");
+    world.write(".pao/registry.db", "no database");
+    assert!(offered(&world, &["pao", "undo", "w"]).is_empty(), "what cannot be read is no error");
+    assert_eq!(offered(&world, &["pao", "recall", "--source", "h"]), ["history"]);
 }
 
 #[test]

@@ -141,6 +141,9 @@ fn wants_json(argv: &[OsString]) -> bool {
 }
 
 fn typed(argv: &[OsString], screen: Screen) -> Result<u8, Error> {
+    if commands::completions::answered(argv) {
+        return Ok(0);
+    }
     let cli = match args::Cli::try_parse_from(argv) {
         Ok(cli) => cli,
         Err(e) => return misread(&e, screen),

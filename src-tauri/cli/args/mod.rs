@@ -2,11 +2,12 @@
 
 pub mod clean;
 pub mod life;
+pub mod names;
 
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use pao_core::host::terminal;
 use pao_core::spawn::passed::{Permission, Way};
 use pao_core::spawn::request::{self, Request};
@@ -182,7 +183,7 @@ Examples:
 #[derive(Debug, Args)]
 pub struct Inputs {
     /// Work in this folder; without it one named in the topic, else the current one
-    #[arg(short = 'C', value_name = "DIR")]
+    #[arg(short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub folder: Option<PathBuf>,
     /// What the agent is to do, in your words
     #[arg(value_name = "TOPIC")]
@@ -194,10 +195,10 @@ pub struct Inputs {
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(100..=50_000))]
     pub budget: Option<u32>,
     /// Ask only this source; may be repeated
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = names::sources())]
     pub source: Vec<String>,
     /// Do not ask this source; may be repeated
-    #[arg(long, value_name = "NAME", conflicts_with = "source")]
+    #[arg(long, value_name = "NAME", conflicts_with = "source", add = names::sources())]
     pub no_source: Vec<String>,
 }
 
@@ -312,16 +313,16 @@ pub struct Recall {
     #[arg(required = true, value_name = "QUERY")]
     pub query: Vec<String>,
     /// Ask as for this folder; without it the current one
-    #[arg(short = 'C', value_name = "DIR")]
+    #[arg(short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub folder: Option<PathBuf>,
     /// At most this many memories
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=200))]
     pub limit: u32,
     /// Ask only this source; may be repeated
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = names::sources())]
     pub source: Vec<String>,
     /// Do not ask this source; may be repeated
-    #[arg(long, value_name = "NAME", conflicts_with = "source")]
+    #[arg(long, value_name = "NAME", conflicts_with = "source", add = names::sources())]
     pub no_source: Vec<String>,
 }
 
@@ -329,10 +330,10 @@ pub struct Recall {
 #[command(override_usage = "pao undo [OPTIONS] <AGENT>\n       pao undo [OPTIONS] -C <DIR>")]
 pub struct Undo {
     /// Name or id of an agent
-    #[arg(required_unless_present = "folder")]
+    #[arg(required_unless_present = "folder", add = names::agents())]
     pub agent: Option<String>,
     /// All agents of this folder
-    #[arg(short = 'C', value_name = "DIR", conflicts_with = "agent")]
+    #[arg(short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "agent")]
     pub folder: Option<PathBuf>,
     /// End agents that still run
     #[arg(long)]
@@ -364,6 +365,7 @@ pub enum Sources {
     /// Try each as a spawn would
     Check {
         /// Only this one
+        #[arg(add = names::sources())]
         name: Option<String>,
     },
     /// Add one to the configuration
@@ -374,11 +376,13 @@ pub enum Sources {
     /// Print the statements that would give a PostgreSQL source its indexes; nothing is run
     Indexes {
         /// Its name
+        #[arg(add = names::sources())]
         name: String,
     },
     /// Take one out of the configuration
     Remove {
         /// Its name
+        #[arg(add = names::sources())]
         name: String,
     },
 }
@@ -480,12 +484,14 @@ pub struct AddWorker {
 pub enum Secret {
     /// Keep a value, read from a hidden prompt or from standard input
     Set {
-        /// Its name; for a memory store the name of that source
+        /// Name of the memory store it is for
+        #[arg(add = names::secrets())]
         name: String,
     },
     /// Delete a value
     Delete {
         /// Its name
+        #[arg(add = names::secrets())]
         name: String,
     },
 }
@@ -509,6 +515,7 @@ pub enum Config {
     /// Set a key; checked before anything is written, comments survive
     Set {
         /// Its path, e.g. spawn.budget
+        #[arg(add = names::keys())]
         key: String,
         /// Its value; lists as words separated by commas
         #[arg(allow_hyphen_values = true)]
@@ -517,6 +524,7 @@ pub enum Config {
     /// Take a key out, so that its default holds again
     Unset {
         /// Its path
+        #[arg(add = names::keys())]
         key: String,
     },
 }

@@ -3,7 +3,7 @@
 mod agents;
 mod brief;
 mod clean;
-mod completions;
+pub mod completions;
 mod config;
 mod doctor;
 mod index;

@@ -87,7 +87,7 @@ const OURS: &[(&str, &str)] = &[
 const COMPLETIONS: &[(&str, &str)] = &[
     (".local/share/bash-completion/completions/pao", "_pao() {"),
     (".zfunc/_pao", "#compdef pao"),
-    (".config/fish/completions/pao.fish", "complete -c pao "),
+    (".config/fish/completions/pao.fish", "PAO_COMPLETE="),
 ];
 
 /// Everything that would be removed, in that order. Only reads.
