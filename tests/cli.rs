@@ -470,6 +470,38 @@ fn a_registry_that_another_process_keeps_is_waited_for_aloud_and_not_for_long() 
     assert!(began.elapsed().as_secs() < 9, "{:?}", began.elapsed());
 }
 
+#[test]
+fn what_lies_in_a_folder_that_was_moved_is_not_forgotten() {
+    use pao_core::registry::{Registry, change::Change};
+    let world = World::new();
+    let folder = world.folder("code/api");
+    registry(&world, &["api"], &folder, "UPDATE agents SET state = 'lost', ended_at = created_at");
+    let file = world.write("code/api/CONTEXT_BRIEFING.md", "text");
+    let sha256 = pao_core::host::files::sha256(b"text");
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let registry = Registry::open(&world.path(".pao/registry.db")).await.unwrap();
+        let now = chrono::DateTime::UNIX_EPOCH;
+        for path in [file.clone(), folder.join("other.md")] {
+            let change = Change::File { path, sha256: sha256.clone() };
+            let id = registry.plan_change("api", &change, now).await.unwrap();
+            registry.change_applied(id).await.unwrap();
+        }
+        registry.close().await;
+    });
+    let moved = world.path("code/moved");
+    std::fs::rename(&folder, &moved).unwrap();
+    world.pao(["agents"]).ok();
+    std::fs::rename(&moved, &folder).unwrap();
+    world.pao(["agents"]).ok();
+    assert!(!file.exists(), "it was taken back once its folder was there again");
+    world.write("code/api/CONTEXT_BRIEFING.md", "text");
+    let statement = "UPDATE changes SET state = 'applied'";
+    registry(&world, &[], &folder, statement);
+    std::fs::rename(&folder, &moved).unwrap();
+    let ran = world.pao(["undo", "api"]).ok();
+    assert!(ran.stdout.contains("if you moved that, delete CONTEXT_BRIEFING.md in it"), "{}", ran.screen);
+}
+
 /// A registry with agents of these ids and names, and something done to it by hand.
 fn registry(world: &World, ids: &[&str], folder: &std::path::Path, statement: &str) {
     use pao_core::registry::{Registry, agents::Agent};

@@ -64,7 +64,10 @@ async fn try_sweep(host: &Host, registry: &Registry, effort: Effort) -> Result<(
     tell::settle(host, registry).await?;
     let agents = if changed { registry.agents().await? } else { agents };
     // Of an agent whose row does not read nothing is known: it may well be at work.
-    let is_live = |id: &str| agents.iter().any(|a| a.id == id && is_live(a)) || registry.is_unreadable(id);
+    // Of an agent whose row does not read nothing is known: it may well be at work. A folder that is not there may have
+    // been moved or be on a disk that comes back: what lies in it is not gone.
+    let stays = |agent: &Agent| is_live(agent) || !agent.folder.exists();
+    let is_live = |id: &str| agents.iter().any(|a| a.id == id && stays(a)) || registry.is_unreadable(id);
     for (entry, undone) in deliver::sweep(host, registry, is_live).await? {
         match undone {
             Ok(undone) => tracing::debug!(?entry.change, ?undone, "taken back after its session"),

@@ -122,7 +122,7 @@ async fn one(context: &Context, entry: &Entry) -> Result<(String, bool), Error> 
     if let Some(undone) = deliver::undo(host, registry, entry).await? {
         return Ok(match undone {
             deliver::Undone::Removed => ("removed".into(), true),
-            deliver::Undone::Gone => ("was gone already".into(), true),
+            deliver::Undone::Gone => (gone(context, entry).await?, true),
             deliver::Undone::Kept(why) => (format!("kept: {why}"), false),
             deliver::Undone::Waiting(why) => (format!("kept for now: {why}"), false),
         });
@@ -145,6 +145,18 @@ async fn one(context: &Context, entry: &Entry) -> Result<(String, bool), Error> 
         Some(trust::Revoked::Gone) => Ok(("was gone already".into(), true)),
         None => Err(Error::internal("a journalled change belongs to no room")),
     }
+}
+
+/// How it is said that something was not there.
+async fn gone(context: &Context, entry: &Entry) -> Result<String, Error> {
+    let agent = context.registry.agent(&entry.agent).await?;
+    Ok(match (&entry.change, agent) {
+        (Change::File { path, .. } | Change::Block { path, .. }, Some(agent)) if !agent.folder.exists() => {
+            let name = path.strip_prefix(&agent.folder).unwrap_or(path).display();
+            format!("gone with its folder; if you moved that, delete {name} in it")
+        }
+        _ => "was gone already".into(),
+    })
 }
 
 /// Another agent that has not ended in the folder whose trust is to be taken back.
