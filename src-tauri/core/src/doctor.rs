@@ -2,7 +2,6 @@
 //!
 //! It changes nothing of the user's: the one thing it writes is a secret of its own, which it deletes again.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -234,8 +233,10 @@ fn trust_file(host: &Host, agent: &HostAgent) -> Check {
             format!("{shown} does not exist"),
             format!("start {} once by hand and log in", agent.display),
         ),
-        Ok(Some(Some(_))) => Check::ok(NAME, shown),
-        Ok(Some(None)) => unusable(format!("{shown} does not hold a JSON object")),
+        Ok(Some(_)) => Check::ok(NAME, shown),
+        Err(e) if e.kind() == io::ErrorKind::InvalidData => {
+            unusable(format!("{shown} does not hold a JSON object"))
+        }
         Err(e) => unusable(format!("{shown} cannot be read: {e}")),
     }
 }
@@ -244,7 +245,7 @@ fn trust_file(host: &Host, agent: &HostAgent) -> Check {
 fn login(host: &Host, agent: &HostAgent) -> Option<Check> {
     const NAME: &str = "login";
     let signs = agent.login_signs()?;
-    let top = read_keys(&agent.trust_file(host)).ok().flatten().flatten().unwrap_or_default();
+    let top = read_keys(&agent.trust_file(host)).ok().flatten().unwrap_or_default();
     Some(match agent.login_sign(host, signs, top.iter().map(String::as_str)) {
         Some(sign) => Check::ok(NAME, sign),
         None => Check::warning(
@@ -255,12 +256,13 @@ fn login(host: &Host, agent: &HostAgent) -> Option<Check> {
     })
 }
 
-/// Keys at the top of a JSON object, never their values; the inner `None` where the file holds something else, the
-/// outer one where there is no file.
-fn read_keys(path: &Path) -> io::Result<Option<Option<Vec<String>>>> {
+/// Keys at the top of the JSON object in a file, never their values; `None` where there is no file, `InvalidData` where
+/// it holds something else.
+fn read_keys(path: &Path) -> io::Result<Option<Vec<String>>> {
     let Some(bytes) = files::read_if_there(path)? else { return Ok(None) };
-    let read = serde_json::from_slice::<BTreeMap<String, serde::de::IgnoredAny>>(&bytes);
-    Ok(Some(read.ok().map(|object| object.into_keys().collect())))
+    let object: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_slice(&bytes).map_err(|_| io::ErrorKind::InvalidData)?;
+    Ok(Some(object.into_iter().map(|(key, _)| key).collect()))
 }
 
 async fn open_terminal(host: &Host, config: &Config) -> Check {
@@ -398,6 +400,7 @@ fn cure_of(name: &str, error: &SourceError) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;

@@ -101,9 +101,10 @@ impl From<SecretError> for crate::Error {
 /// What to do where the store cannot be used for that secret.
 fn other_ways(name: &str) -> String {
     // A self-test's secret is nobody's.
-    let variable = match name.starts_with(SELF_TEST) {
-        true => "for a source NAME the variable PAO_SECRET_NAME".into(),
-        false => format!("the variable {}", variable(name)),
+    let variable = if name.starts_with(SELF_TEST) {
+        "for a source NAME the variable PAO_SECRET_NAME".into()
+    } else {
+        format!("the variable {}", variable(name))
     };
     format!("set {variable}, or choose a private file: `pao config set secrets.store file`")
 }
