@@ -1,7 +1,7 @@
-//! A scripted stand-in of the Anthropic Messages API on 127.0.0.1, so that a real host agent runs against it with no
-//! account and no network.
+//! A scripted stand-in of three model APIs on 127.0.0.1 (Anthropic Messages, OpenAI Responses, Gemini), so that a real
+//! host agent runs against it with no account and no network.
 //!
-//! It answers what such an agent asks (messages as JSON or as a stream, token counts, models, connectivity checks),
+//! It answers what such an agent asks (answers as JSON or as a stream, token counts, models, connectivity checks),
 //! says what its [`Script`] tells it to say, and keeps every [`Request`] for whoever wants to prove what arrived. It
 //! is no model: nothing it says depends on meaning. It never leaves loopback and never stores a credential.
 //!
@@ -12,8 +12,11 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod dialect;
+mod gemini;
 mod message;
 mod request;
+mod responses;
 mod routes;
 mod script;
 
@@ -26,6 +29,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
+pub use dialect::Dialect;
 pub use request::Request;
 pub use script::{Reply, Rule, Script, ScriptError, Tool};
 
@@ -92,7 +96,8 @@ impl Standin {
         Ok(Self { address, state, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// What `ANTHROPIC_BASE_URL` should be.
+    /// What `ANTHROPIC_BASE_URL` or `GOOGLE_GEMINI_BASE_URL` should be; with `/v1` behind it, the `base_url` of an OpenAI
+    /// provider.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }

@@ -45,7 +45,7 @@ pub(crate) fn message(n: usize, body: &Value, reply: &Reply) -> Value {
     })
 }
 
-/// One event of a streamed message: its data, whose `type` is also the event's name.
+/// One event of a stream: its data, whose `type`, where it has one, is also the event's name.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Event(pub(crate) Value);
 
@@ -56,7 +56,7 @@ impl Event {
 
     /// Whether it carries a piece of the answer.
     pub(crate) fn is_chunk(&self) -> bool {
-        self.name() == "content_block_delta"
+        matches!(self.name(), "content_block_delta" | "response.output_text.delta" | "")
     }
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn events(message: &Value) -> Vec<Event> {
     events.into_iter().map(Event).collect()
 }
 
-fn chunks(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn chunks(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let end = rest.char_indices().nth(CHUNK).map_or(rest.len(), |(at, _)| at);

@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::dialect::Dialect;
 use crate::script::Reply;
 
 /// Headers whose value is never kept.
@@ -37,14 +38,19 @@ pub struct Request {
 }
 
 impl Request {
-    /// Whether it is a message: neither a token count nor a check.
+    /// Whether it asks the model for an answer: neither a token count nor a check.
     pub fn is_message(&self) -> bool {
-        self.method == "POST" && self.route() == "/v1/messages"
+        self.dialect().is_some()
+    }
+
+    /// The API it speaks, where it asks the model for an answer.
+    pub fn dialect(&self) -> Option<Dialect> {
+        Dialect::of(&self.method, self.route())
     }
 
     /// Whether it belongs to an agent's own loop: a message with tools.
     pub fn has_tools(&self) -> bool {
-        self.is_message() && has_tools(&self.body)
+        self.dialect().is_some_and(|dialect| dialect.has_tools(&self.body))
     }
 
     /// The path without its query.
@@ -54,46 +60,13 @@ impl Request {
 
     /// All text that the model would read: the system prompt and every message, tool results included, in order.
     pub fn text(&self) -> String {
-        let mut blocks = Vec::new();
-        collect_text(&self.body["system"], &mut blocks);
-        for message in self.body["messages"].as_array().into_iter().flatten() {
-            collect_text(&message["content"], &mut blocks);
-        }
-        blocks.join("\n")
+        self.dialect().map(|dialect| dialect.text(&self.body)).unwrap_or_default()
     }
 
     /// Text of the last message of role `user`.
     pub fn last_user_text(&self) -> String {
-        last_user_text(&self.body)
+        self.dialect().map(|dialect| dialect.last_user_text(&self.body)).unwrap_or_default()
     }
-}
-
-/// Text of a content: a string, or a list of blocks whose results may nest further content.
-fn collect_text<'a>(content: &'a Value, into: &mut Vec<&'a str>) {
-    match content {
-        Value::String(text) => into.push(text),
-        Value::Array(blocks) => {
-            for block in blocks {
-                match block["text"].as_str() {
-                    Some(text) => into.push(text),
-                    None => collect_text(&block["content"], into),
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-pub(crate) fn last_user_text(body: &Value) -> String {
-    let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let Some(last) = messages.iter().rev().find(|m| m["role"] == "user") else { return String::new() };
-    let mut blocks = Vec::new();
-    collect_text(&last["content"], &mut blocks);
-    blocks.join("\n")
-}
-
-pub(crate) fn has_tools(body: &Value) -> bool {
-    body["tools"].as_array().is_some_and(|tools| !tools.is_empty())
 }
 
 /// A header as it may be kept.

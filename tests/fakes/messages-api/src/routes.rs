@@ -20,9 +20,11 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use crate::State;
-use crate::message::{error, events, message, tokens};
+use crate::dialect::Dialect;
+use crate::message::{Event, error, events, message, tokens};
 use crate::request::{Request, masked};
 use crate::script::{Reply, Script};
+use crate::{gemini, responses};
 
 /// Bodies above this are refused; the largest seen from a real agent is below 1 MB.
 const MAX_BODY: usize = 64 * 1024 * 1024;
@@ -97,25 +99,32 @@ async fn api(Shared(state): Shared<Arc<State>>, request: Incoming) -> Response {
     };
     let body = parse(&bytes);
     let route = parts.uri.path().trim_end_matches('/');
-    let (status, reply, document) = match (&parts.method, route) {
-        (&Method::POST, "/v1/messages") => {
-            let reply = state.prompter.pick(&body);
-            (if reply.drop { 0 } else { reply.status.unwrap_or(200) }, Some(reply), Value::Null)
+    let dialect = Dialect::of(parts.method.as_str(), route);
+    let reply = dialect.map(|dialect| state.prompter.pick(dialect, &body));
+    let (status, document) = match (&parts.method, route) {
+        _ if let Some(reply) = &reply => {
+            (if reply.drop { 0 } else { reply.status.unwrap_or(200) }, Value::Null)
         }
-        (&Method::POST, "/v1/messages/count_tokens") => (200, None, json!({"input_tokens": tokens(&body)})),
+        (&Method::POST, "/v1/messages/count_tokens") => (200, json!({"input_tokens": tokens(&body)})),
+        (&Method::POST, other) if other.ends_with(":countTokens") => {
+            (200, json!({"totalTokens": tokens(&body)}))
+        }
         (&Method::GET, "/v1/models") => {
             let model = model("claude-standin");
             let id = model["id"].clone();
-            (200, None, json!({"data": [model], "has_more": false, "first_id": id, "last_id": id}))
+            // `models` is where Codex looks; an empty list leaves it to what it knows itself.
+            let data =
+                json!({"data": [model], "has_more": false, "first_id": id, "last_id": id, "models": []});
+            (200, data)
         }
-        (&Method::GET | &Method::HEAD, "") => (200, None, json!({"ok": true})),
+        (&Method::GET | &Method::HEAD, "") => (200, json!({"ok": true})),
         (&Method::GET, other) if other.starts_with("/v1/models/") => {
-            (200, None, model(other.trim_start_matches("/v1/models/")))
+            (200, model(other.trim_start_matches("/v1/models/")))
         }
         (_, other) => {
             let mut unknown = error(404, &Reply::default());
             unknown["error"]["message"] = json!(format!("the stand-in has no {} {other}", parts.method));
-            (404, None, unknown)
+            (404, unknown)
         }
     };
     let kept = state.log.keep(Request {
@@ -128,8 +137,11 @@ async fn api(Shared(state): Shared<Arc<State>>, request: Incoming) -> Response {
         status,
         reply: reply.clone(),
     });
-    match (kept, reply) {
-        (Ok(n), Some(reply)) => play(n, &body, reply).await,
+    match (kept, dialect.zip(reply)) {
+        (Ok(n), Some((dialect, reply))) => {
+            let stream = body["stream"] == true || route.ends_with(":streamGenerateContent");
+            play(n, dialect, stream, &body, reply).await
+        }
         (Ok(_), None) => answer(status, &document),
         (Err(e), _) => {
             let mut broken = error(500, &Reply::default());
@@ -156,20 +168,29 @@ fn answer(status: u16, document: &Value) -> Response {
     (status, axum::Json(document)).into_response()
 }
 
-/// Answers a message as the script says.
-async fn play(n: usize, body: &Value, reply: Reply) -> Response {
+/// Answers as the script says, in the dialect that was spoken.
+async fn play(n: usize, dialect: Dialect, stream: bool, body: &Value, reply: Reply) -> Response {
     tokio::time::sleep(Duration::from_millis(reply.delay_ms)).await;
     let status = reply.status.unwrap_or(200);
+    let (whole, error, events): (
+        fn(usize, &Value, &Reply) -> Value,
+        fn(u16, &Reply) -> Value,
+        fn(&Value) -> Vec<Event>,
+    ) = match dialect {
+        Dialect::Messages => (message, error, events),
+        Dialect::Responses => (responses::response, responses::error, responses::events),
+        Dialect::Gemini => (gemini::answer, gemini::error, gemini::events),
+    };
     let mut response = if reply.drop {
         let mut never_sent = Response::new(Body::empty());
         never_sent.extensions_mut().insert(HangUp);
         never_sent
     } else if status != 200 {
         answer(status, &error(status, &reply))
-    } else if body["stream"] == true {
-        streamed(&message(n, body, &reply), Duration::from_millis(reply.chunk_delay_ms))
+    } else if stream {
+        streamed(events(&whole(n, body, &reply)), Duration::from_millis(reply.chunk_delay_ms))
     } else {
-        answer(200, &message(n, body, &reply))
+        answer(200, &whole(n, body, &reply))
     };
     let headers = response.headers_mut();
     headers.insert("request-id", HeaderValue::from_static("req_standin"));
@@ -181,9 +202,12 @@ async fn play(n: usize, body: &Value, reply: Reply) -> Response {
     response
 }
 
-fn streamed(message: &Value, pause: Duration) -> Response {
-    let events = stream::iter(events(message)).then(move |event| async move {
-        let sent = SseEvent::default().event(event.name()).data(event.0.to_string());
+fn streamed(events: Vec<Event>, pause: Duration) -> Response {
+    let events = stream::iter(events).then(move |event| async move {
+        let mut sent = SseEvent::default().data(event.0.to_string());
+        if !event.name().is_empty() {
+            sent = sent.event(event.name());
+        }
         if event.is_chunk() {
             tokio::time::sleep(pause).await;
         }

@@ -12,7 +12,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::request::{has_tools, last_user_text};
+use crate::dialect::Dialect;
 
 /// What to say. The first rule whose pattern is found in the text of the last user message wins; then the queue, one
 /// entry per request that carries tools, so that titles and summaries never use one up; then the default.
@@ -206,12 +206,12 @@ impl Script {
         self
     }
 
-    fn pick(&mut self, body: &Value) -> Reply {
-        let prompt = last_user_text(body);
+    fn pick(&mut self, dialect: Dialect, body: &Value) -> Reply {
+        let prompt = dialect.last_user_text(body);
         if let Some(i) = self.rules.iter().position(|rule| rule.pattern.is_match(&prompt)) {
             return if self.rules[i].once { self.rules.remove(i).reply } else { self.rules[i].reply.clone() };
         }
-        let queued = if has_tools(body) { self.queue.pop_front() } else { None };
+        let queued = if dialect.has_tools(body) { self.queue.pop_front() } else { None };
         queued.or_else(|| self.default.clone()).unwrap_or_else(|| Reply::text("ok"))
     }
 }
@@ -240,14 +240,14 @@ impl Prompter {
 
     /// The reply to this body. A script file that cannot be used is itself the reply, as an error of status 500 that
     /// says so: a test that plays the wrong script must not look as if it passed.
-    pub(crate) fn pick(&self, body: &Value) -> Reply {
+    pub(crate) fn pick(&self, dialect: Dialect, body: &Value) -> Reply {
         let mut played = self.played.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(reason) = self.refresh(&mut played) {
             let mut reply = Reply::status(500);
             reply.error.insert("message".into(), reason.into());
             return reply;
         }
-        played.script.pick(body)
+        played.script.pick(dialect, body)
     }
 
     fn refresh(&self, played: &mut Played) -> Result<(), String> {
@@ -284,24 +284,24 @@ mod tests {
             .then(Reply::text("queued"))
             .when("deploy", Reply::text("rule"))
             .expect("pattern");
-        assert_eq!(script.pick(&agent("now deploy")), Reply::text("rule"));
-        assert_eq!(script.pick(&agent("hello")), Reply::text("queued"));
-        assert_eq!(script.pick(&agent("hello")), Reply::text("default"));
+        assert_eq!(script.pick(Dialect::Messages, &agent("now deploy")), Reply::text("rule"));
+        assert_eq!(script.pick(Dialect::Messages, &agent("hello")), Reply::text("queued"));
+        assert_eq!(script.pick(Dialect::Messages, &agent("hello")), Reply::text("default"));
     }
 
     #[test]
     fn side_requests_never_use_up_the_queue() {
         let mut script = Script::default().then(Reply::text("queued"));
-        assert_eq!(script.pick(&title("name this")), Reply::text("ok"));
-        assert_eq!(script.pick(&agent("hello")), Reply::text("queued"));
+        assert_eq!(script.pick(Dialect::Messages, &title("name this")), Reply::text("ok"));
+        assert_eq!(script.pick(Dialect::Messages, &agent("hello")), Reply::text("queued"));
     }
 
     #[test]
     fn a_rule_for_once_is_gone_after_its_match() {
         let mut script = Script::parse(r#"{"rules": [{"match": "a.b", "reply": "first", "once": true}]}"#)
             .expect("script");
-        assert_eq!(script.pick(&agent("a\nb")), Reply::text("first"));
-        assert_eq!(script.pick(&agent("a\nb")), Reply::text("ok"));
+        assert_eq!(script.pick(Dialect::Messages, &agent("a\nb")), Reply::text("first"));
+        assert_eq!(script.pick(Dialect::Messages, &agent("a\nb")), Reply::text("ok"));
     }
 
     #[test]
@@ -312,7 +312,7 @@ mod tests {
             {"role": "assistant", "content": "ok"},
             {"role": "user", "content": "go on"},
         ]});
-        assert_eq!(script.pick(&body), Reply::text("ok"));
+        assert_eq!(script.pick(Dialect::Messages, &body), Reply::text("ok"));
     }
 
     #[test]
@@ -331,10 +331,10 @@ mod tests {
         let file = dir.path().join("script.json");
         std::fs::write(&file, r#"{"default": "one"}"#).expect("write");
         let prompter = Prompter::new(Script::default(), Some(file.clone()));
-        assert_eq!(prompter.pick(&agent("x")), Reply::text("one"));
+        assert_eq!(prompter.pick(Dialect::Messages, &agent("x")), Reply::text("one"));
         std::fs::write(&file, r#"{"default": "another"}"#).expect("write");
-        assert_eq!(prompter.pick(&agent("x")), Reply::text("another"));
+        assert_eq!(prompter.pick(Dialect::Messages, &agent("x")), Reply::text("another"));
         std::fs::write(&file, "{").expect("write");
-        assert_eq!(prompter.pick(&agent("x")).status, Some(500));
+        assert_eq!(prompter.pick(Dialect::Messages, &agent("x")).status, Some(500));
     }
 }
