@@ -8,7 +8,7 @@ use serde_json::Value;
 pub enum Dialect {
     /// Anthropic's Messages.
     Messages,
-    /// OpenAI's Responses.
+    /// `OpenAI`'s Responses.
     Responses,
     /// Google's Gemini, `generateContent` and its stream.
     Gemini,
@@ -28,9 +28,16 @@ impl Dialect {
         }
     }
 
+    /// Whether it is a side question that wants a document of a given shape. No script is played for those.
+    pub(crate) fn wants_document(self, body: &Value) -> bool {
+        let config = &body["generationConfig"];
+        self == Self::Gemini
+            && (config["responseJsonSchema"].is_object() || config["responseSchema"].is_object())
+    }
+
     /// Whether the model is offered tools.
     pub(crate) fn has_tools(self, body: &Value) -> bool {
-        body["tools"].as_array().is_some_and(|tools| !tools.is_empty())
+        !self.wants_document(body) && body["tools"].as_array().is_some_and(|tools| !tools.is_empty())
     }
 
     /// All text that the model would read, in order.

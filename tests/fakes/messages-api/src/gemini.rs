@@ -13,7 +13,7 @@ pub(crate) fn answer(n: usize, body: &Value, reply: &Reply) -> Value {
     let schema = [&config["responseJsonSchema"], &config["responseSchema"]]
         .into_iter()
         .find(|schema| schema.is_object());
-    if let Some(schema) = schema.filter(|_| reply.tools.is_empty()) {
+    if let Some(schema) = schema {
         // Side questions want a document of this shape; a reply in prose would only be asked for again and again.
         parts.push(json!({"text": instance(schema).to_string()}));
     } else if reply.text.is_some() || reply.tools.is_empty() {

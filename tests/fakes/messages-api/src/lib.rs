@@ -1,4 +1,4 @@
-//! A scripted stand-in of three model APIs on 127.0.0.1 (Anthropic Messages, OpenAI Responses, Gemini), so that a real
+//! A scripted stand-in of three model APIs on 127.0.0.1 (Anthropic's Messages, `OpenAI`'s Responses, Gemini), so that a real
 //! host agent runs against it with no account and no network.
 //!
 //! It answers what such an agent asks (answers as JSON or as a stream, token counts, models, connectivity checks),
@@ -96,8 +96,8 @@ impl Standin {
         Ok(Self { address, state, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// What `ANTHROPIC_BASE_URL` or `GOOGLE_GEMINI_BASE_URL` should be; with `/v1` behind it, the `base_url` of an OpenAI
-    /// provider.
+    /// What `ANTHROPIC_BASE_URL` or `GOOGLE_GEMINI_BASE_URL` should be; with `/v1` behind it, the `base_url` of an
+    /// `OpenAI` provider.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use messages_api::{Options, Script, Standin};
 
-/// A scripted stand-in of the Anthropic Messages, OpenAI Responses and Gemini APIs on 127.0.0.1.
+/// A scripted stand-in of the Anthropic Messages, `OpenAI` Responses and Gemini APIs on 127.0.0.1.
 ///
 /// Point an agent at it with `ANTHROPIC_BASE_URL`, `GOOGLE_GEMINI_BASE_URL` or a provider's `base_url`. While it runs, `GET /__standin__/requests` and `/__standin__/count`
 /// show what arrived, `POST /__standin__/script` replaces the script, `POST /__standin__/reset` starts over.

@@ -1,4 +1,4 @@
-//! The answers of OpenAI's Responses API as a stream of events. Shapes follow
+//! The answers of `OpenAI`'s Responses API as a stream of events. Shapes follow
 //! <https://platform.openai.com/docs/api-reference/responses-streaming>; only what a terminal agent reads is there.
 
 use serde_json::{Value, json};

@@ -172,25 +172,31 @@ fn answer(status: u16, document: &Value) -> Response {
 async fn play(n: usize, dialect: Dialect, stream: bool, body: &Value, reply: Reply) -> Response {
     tokio::time::sleep(Duration::from_millis(reply.delay_ms)).await;
     let status = reply.status.unwrap_or(200);
-    let (whole, error, events): (
-        fn(usize, &Value, &Reply) -> Value,
-        fn(u16, &Reply) -> Value,
-        fn(&Value) -> Vec<Event>,
-    ) = match dialect {
-        Dialect::Messages => (message, error, events),
-        Dialect::Responses => (responses::response, responses::error, responses::events),
-        Dialect::Gemini => (gemini::answer, gemini::error, gemini::events),
+    let whole = || match dialect {
+        Dialect::Messages => message(n, body, &reply),
+        Dialect::Responses => responses::response(n, body, &reply),
+        Dialect::Gemini => gemini::answer(n, body, &reply),
     };
     let mut response = if reply.drop {
         let mut never_sent = Response::new(Body::empty());
         never_sent.extensions_mut().insert(HangUp);
         never_sent
     } else if status != 200 {
+        let error = match dialect {
+            Dialect::Messages => error,
+            Dialect::Responses => responses::error,
+            Dialect::Gemini => gemini::error,
+        };
         answer(status, &error(status, &reply))
     } else if stream {
-        streamed(events(&whole(n, body, &reply)), Duration::from_millis(reply.chunk_delay_ms))
+        let events = match dialect {
+            Dialect::Messages => events,
+            Dialect::Responses => responses::events,
+            Dialect::Gemini => gemini::events,
+        };
+        streamed(events(&whole()), Duration::from_millis(reply.chunk_delay_ms))
     } else {
-        answer(200, &whole(n, body, &reply))
+        answer(200, &whole())
     };
     let headers = response.headers_mut();
     headers.insert("request-id", HeaderValue::from_static("req_standin"));
@@ -204,10 +210,11 @@ async fn play(n: usize, dialect: Dialect, stream: bool, body: &Value, reply: Rep
 
 fn streamed(events: Vec<Event>, pause: Duration) -> Response {
     let events = stream::iter(events).then(move |event| async move {
-        let mut sent = SseEvent::default().data(event.0.to_string());
-        if !event.name().is_empty() {
-            sent = sent.event(event.name());
-        }
+        let named = match event.name() {
+            "" => SseEvent::default(),
+            name => SseEvent::default().event(name),
+        };
+        let sent = named.data(event.0.to_string());
         if event.is_chunk() {
             tokio::time::sleep(pause).await;
         }

@@ -207,6 +207,9 @@ impl Script {
     }
 
     fn pick(&mut self, dialect: Dialect, body: &Value) -> Reply {
+        if dialect.wants_document(body) {
+            return Reply::default();
+        }
         let prompt = dialect.last_user_text(body);
         if let Some(i) = self.rules.iter().position(|rule| rule.pattern.is_match(&prompt)) {
             return if self.rules[i].once { self.rules.remove(i).reply } else { self.rules[i].reply.clone() };
