@@ -49,12 +49,15 @@ fn main() -> ExitCode {
 /// What the host agent's hook calls: takes the event in, prints what there is to hand over, ends well whatever
 /// happens. No argument parser and no second thread: the user waits for this many times a session.
 fn answer_hook(args: &[OsString]) -> ExitCode {
-    let agent = match args {
-        [flag, agent, ..] if flag == "--agent" => agent.to_str(),
-        _ => None,
+    let (agent, kind) = match args {
+        [flag, agent, second, kind, ..] if flag == "--agent" && second == "--kind" => {
+            (agent.to_str(), kind.to_str())
+        }
+        [flag, agent, ..] if flag == "--agent" => (agent.to_str(), None),
+        _ => (None, None),
     };
     if let (Some(agent), Ok(host), Ok(runtime)) = (agent, Host::current(), single()) {
-        let answer = runtime.block_on(hook::answer(&host, agent, std::io::stdin().lock()));
+        let answer = runtime.block_on(hook::answer(&host, agent, kind, std::io::stdin().lock()));
         if let Some(text) = answer.stdout {
             // A reader that went away is the host agent's affair.
             let printed = Screen { json: true }.raw(text);

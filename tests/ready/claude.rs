@@ -82,15 +82,17 @@ impl Real {
         fs::write(private.join("hook.md"), BRIEFING).unwrap();
         let version = Some(which.version(&start.world));
         let call = HookCall { exe: Path::new(PAO), agent: ID, pao_home: Some(&start.host.pao_home) };
-        let settings = private.join("settings.json");
-        fs::write(&settings, CLAUDE_CODE.settings(version, &call, &private).to_string()).unwrap();
+        let setup = CLAUDE_CODE.session_setup(version, &call, &private, true);
+        for (file, text) in &setup.files {
+            fs::write(file, text).unwrap();
+        }
         let arguments = CLAUDE_CODE.arguments(&Arguments {
             version,
             session: SESSION,
             resume: false,
             fork_of: None,
             name: "app",
-            settings: Some(&settings),
+            setup: &setup.arguments,
             permission: if given.skip { Permission::Skip } else { Permission::Ask },
             prompt: given.prompt,
             extra: &[],

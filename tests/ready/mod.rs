@@ -75,7 +75,7 @@ impl Start {
         }
         Launched {
             agent: ID.into(),
-            session: SESSION.into(),
+            session: Some(SESSION.into()),
             terminal: "tmux".into(),
             handle: opened.handle,
             attach: opened.attach,

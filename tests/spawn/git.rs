@@ -60,7 +60,7 @@ fn a_merge_that_brings_a_briefing_of_its_own_wins_and_a_second_agent_gets_the_se
     let second = claude.spawn(&folder, &["--delivery", "files", "login", "bug,", "the", "second"]);
     assert_eq!(second["delivery"], "session", "{second:#}");
     let notes = second["notes"].to_string();
-    assert!(notes.contains("delivered by hook instead of files"), "{notes}");
+    assert!(notes.contains("delivered for this session instead of by files"), "{notes}");
     assert!(claude.first_request("login bug, the second").text().contains(KNOWN));
 
     claude.git(&folder, &["merge", "-q", "theirs"]);

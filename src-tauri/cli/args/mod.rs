@@ -221,6 +221,9 @@ impl Inputs {
 pub struct Spawn {
     #[command(flatten)]
     pub inputs: Inputs,
+    /// Which host agent to start
+    #[arg(long, value_name = "KIND", value_parser = pao_core::agent::KINDS)]
+    pub agent: Option<String>,
     /// Where to open it
     #[arg(long, value_parser = terminals())]
     pub terminal: Option<String>,
@@ -257,6 +260,7 @@ fn terminals() -> PossibleValuesParser {
 impl Spawn {
     pub fn request(self) -> Request {
         Request {
+            agent: self.agent,
             terminal: self.terminal,
             permission: self.permission.map(Into::into),
             delivery: self.delivery.map(Delivery::choice),

@@ -132,7 +132,7 @@ fn bare_start(claude: &Claude, folder: &Path, words: &str, n: usize, hooks: bool
         resume: false,
         fork_of: None,
         name: "bare",
-        settings: Some(&file),
+        setup: &["--settings".into(), file.clone().into()],
         permission: Permission::Ask,
         prompt: Some(words),
         extra: &[],

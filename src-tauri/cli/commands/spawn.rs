@@ -81,7 +81,7 @@ fn summary(host: &Host, spawned: &Spawned) -> String {
     };
     row("briefing", &format!("{known}, by {}", spawned.way.name()));
     row("prompt", &format!("{} ({})", spawned.ready.receipt.name(), spawned.ready.evidence));
-    row("session", &spawned.session);
+    row("session", spawned.session.as_deref().unwrap_or("not known before its first turn"));
     row("terminal", &spawned.terminal);
     if let Some(attach) = &spawned.attach {
         row("attach", attach);

@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::agent::HostAgent;
+
 /// `config.toml`, every key optional.
 #[derive(Debug, Clone, Default, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
@@ -21,6 +23,8 @@ pub struct Config {
     pub spawn: SpawnConfig,
     /// The host agent.
     pub agent: AgentConfig,
+    /// What is particular to a host agent, by its kind.
+    pub agents: BTreeMap<String, AgentsConfig>,
     /// Memory stores by name. Without an entry of kind `history`, one named `history` is enabled.
     pub sources: BTreeMap<String, SourceConfig>,
     /// Where secrets are kept.
@@ -80,9 +84,9 @@ impl Default for SpawnConfig {
 #[derive(Debug, Clone, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentConfig {
-    /// `claude-code`.
+    /// `claude-code`, `codex` or `gemini`.
     pub kind: String,
-    /// Program name looked up as a login shell would, or an absolute path.
+    /// Program of that kind: a name looked up as a login shell would, or an absolute path. Its usual name where empty.
     pub command: String,
     /// Further arguments, placed before ours.
     pub args: Vec<String>,
@@ -90,8 +94,18 @@ pub struct AgentConfig {
 
 impl Default for AgentConfig {
     fn default() -> Self {
-        Self { kind: "claude-code".into(), command: "claude".into(), args: Vec::new() }
+        Self { kind: "claude-code".into(), command: String::new(), args: Vec::new() }
     }
+}
+
+/// What is particular to one kind of host agent. Goes before what `agent` says for the default kind.
+#[derive(Debug, Clone, Default, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgentsConfig {
+    /// Program name looked up as a login shell would, or an absolute path.
+    pub command: Option<String>,
+    /// Further arguments, placed before ours.
+    pub args: Option<Vec<String>>,
 }
 
 /// Where secrets are kept.
@@ -125,6 +139,22 @@ impl Config {
     pub fn secret_names(&self) -> impl Iterator<Item = &str> {
         let behind = self.sources.iter().filter(|(_, source)| !matches!(source, SourceConfig::History(_)));
         behind.map(|(name, _)| name.as_str())
+    }
+
+    /// The program of a host agent, by name or absolute path.
+    pub fn command<'a>(&'a self, agent: &HostAgent) -> &'a str
+    where
+        'static: 'a,
+    {
+        let own = self.agents.get(agent.kind).and_then(|own| own.command.as_deref());
+        let default = Some(self.agent.command.as_str()).filter(|_| self.agent.kind == agent.kind);
+        own.or(default).filter(|command| !command.is_empty()).unwrap_or(agent.program)
+    }
+
+    /// Further arguments for a host agent.
+    pub fn args(&self, agent: &HostAgent) -> &[String] {
+        let own = self.agents.get(agent.kind).and_then(|own| own.args.as_deref());
+        own.unwrap_or(if self.agent.kind == agent.kind { &self.agent.args } else { &[] })
     }
 
     /// The source that reads transcripts: the enabled one that is configured or, where none is, one named `history`

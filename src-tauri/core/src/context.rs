@@ -58,7 +58,7 @@ impl Context {
         Ok(source::open(&self.config, &self.host, &secrets, &pauses))
     }
 
-    /// The configured host agent.
+    /// The host agent that is started where none is chosen.
     pub fn agent(&self) -> Result<&'static HostAgent, Error> {
         let kind = &self.config.agent.kind;
         agent::by_kind(kind).ok_or_else(|| {

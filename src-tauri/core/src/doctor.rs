@@ -10,14 +10,16 @@ use std::time::Duration;
 
 use crate::Context;
 use crate::Error;
-use crate::agent::{HostAgent, by_kind};
+use crate::agent::{ALL, HostAgent, by_kind};
 use crate::config::Config;
 use crate::host::login::{self, How};
 use crate::host::process::Run;
 use crate::host::secrets::SecretStore;
 use crate::host::{Host, files, os, terminal};
+use crate::project::Project;
 use crate::registry::{Registry, RegistryError};
 use crate::source::{SourceError, history};
+use crate::spawn::trust;
 use crate::words::counted;
 
 /// How a thing is.
@@ -96,9 +98,16 @@ pub async fn examine(host: &Host) -> Vec<Check> {
     checks.push(registry(host).await);
     if let Some(agent) = by_kind(&config.agent.kind) {
         checks.push(program(host, agent, &config).await);
-        checks.push(gui(host, &config).await);
+        checks.push(gui(host, agent, &config).await);
         checks.push(trust_file(host, agent));
         checks.extend(login(host, agent));
+    }
+    // The others may be chosen for a folder; one that is not installed is nobody's fault.
+    for agent in ALL.iter().filter(|agent| agent.kind != config.agent.kind) {
+        if login::find(host, config.command(agent)).await.is_some() {
+            checks.push(program(host, agent, &config).await);
+            checks.push(trust_file(host, agent));
+        }
     }
     checks.push(open_terminal(host, &config).await);
     checks.extend(terminals(host));
@@ -172,10 +181,11 @@ async fn registry(host: &Host) -> Check {
 
 async fn program(host: &Host, agent: &HostAgent, config: &Config) -> Check {
     const NAME: &str = "agent";
-    let Some(found) = login::find(host, &config.agent.command).await else {
+    let command = config.command(agent);
+    let Some(found) = login::find(host, command).await else {
         return Check::failed(
             NAME,
-            format!("{} is not installed: no {} was found", agent.display, config.agent.command),
+            format!("{} is not installed: no {command} was found", agent.display),
             "install it, or name it: pao config set agent.command /path/to/it",
         );
     };
@@ -197,11 +207,12 @@ async fn program(host: &Host, agent: &HostAgent, config: &Config) -> Check {
 }
 
 /// The same program as a menu-bar app would find it.
-async fn gui(host: &Host, config: &Config) -> Check {
+async fn gui(host: &Host, agent: &HostAgent, config: &Config) -> Check {
     const NAME: &str = "gui launch";
     let mut bare = host.clone();
     bare.env.insert("PATH".into(), login::BARE_PATH.into());
-    match login::find(&bare, &config.agent.command).await {
+    let command = config.command(agent);
+    match login::find(&bare, command).await {
         Some(found) => {
             let how = match found.how {
                 How::Path => "it is named by its path",
@@ -209,11 +220,11 @@ async fn gui(host: &Host, config: &Config) -> Check {
                 How::Login => "by the login shell's PATH",
                 How::Known => "in a usual folder",
             };
-            Check::ok(NAME, format!("{} is found {how}", config.agent.command))
+            Check::ok(NAME, format!("{command} is found {how}"))
         }
         None => Check::warning(
             NAME,
-            format!("{} is not found when pao is not started from a terminal", config.agent.command),
+            format!("{command} is not found when pao is not started from a terminal"),
             "name it: pao config set agent.command \"$(command -v claude)\"",
         ),
     }
@@ -223,21 +234,26 @@ fn trust_file(host: &Host, agent: &HostAgent) -> Check {
     const NAME: &str = "trust file";
     let path = agent.trust_file(host);
     let shown = host.display(&path);
-    let unusable = |what: String| {
-        let cure = format!("mend {shown}, or let {} make a new one; pao leaves it alone", agent.display);
-        Check::failed(NAME, what, cure)
-    };
-    match read_keys(&path) {
-        Ok(None) => Check::warning(
+    if !path.exists() {
+        if agent.trust.may_be_made && agent.config_dir(host).is_dir() {
+            return Check::ok(NAME, format!("{shown} (none yet)"));
+        }
+        return Check::warning(
             NAME,
             format!("{shown} does not exist"),
             format!("start {} once by hand and log in", agent.display),
+        );
+    }
+    let project = Project::of(&host.home);
+    let place = trust::Place { config: &path, record: agent.trust, folder: &host.home, project: &project };
+    match trust::look(&place) {
+        Ok(_) => Check::ok(NAME, shown),
+        Err(trust::TrustError::Unreadable { source, .. }) => Check::failed(
+            NAME,
+            format!("{shown} cannot be read: {source}"),
+            format!("mend {shown}, or let {} make a new one; pao leaves it alone", agent.display),
         ),
-        Ok(Some(_)) => Check::ok(NAME, shown),
-        Err(e) if e.kind() == io::ErrorKind::InvalidData => {
-            unusable(format!("{shown} does not hold a JSON object"))
-        }
-        Err(e) => unusable(format!("{shown} cannot be read: {e}")),
+        Err(error) => Check::error(NAME, error),
     }
 }
 

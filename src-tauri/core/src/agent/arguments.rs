@@ -1,9 +1,8 @@
 //! The command line of a start or a resume.
 
 use std::ffi::OsString;
-use std::path::Path;
 
-use super::{HostAgent, Version};
+use super::{HostAgent, PromptArgument, Resume, Version};
 use crate::spawn::passed::Permission;
 
 /// What a start is to say on the command line.
@@ -11,7 +10,7 @@ use crate::spawn::passed::Permission;
 pub struct Arguments<'a> {
     /// Version of the program, where it could be found out.
     pub version: Option<Version>,
-    /// Conversation id: a new one, or with `resume` an existing one.
+    /// Conversation id: a new one, which not every program takes, or with `resume` an existing one.
     pub session: &'a str,
     /// Goes back to that conversation instead of opening it.
     pub resume: bool,
@@ -19,8 +18,8 @@ pub struct Arguments<'a> {
     pub fork_of: Option<&'a str>,
     /// Name of the session, where the version can show one.
     pub name: &'a str,
-    /// Settings for this session only.
-    pub settings: Option<&'a Path>,
+    /// What brings hooks or the briefing (see [`super::SessionSetup`]).
+    pub setup: &'a [OsString],
     /// Permission profile.
     pub permission: Permission,
     /// First prompt.
@@ -30,34 +29,45 @@ pub struct Arguments<'a> {
 }
 
 impl HostAgent {
-    /// Arguments without the program itself. The prompt comes last after `--`: flags that take several values
-    /// would swallow it otherwise.
+    /// Arguments without the program itself.
     pub fn arguments(&self, start: &Arguments<'_>) -> Vec<OsString> {
-        let mut words: Vec<OsString> = start.extra.iter().map(OsString::from).collect();
-        let mut push = |word: &str| words.push(word.into());
-        if let (Some(of), Some(fork)) = (start.fork_of, self.flags.fork) {
-            push(self.flags.resume);
-            push(of);
-            push(fork);
+        let version = start.version.unwrap_or(self.oldest);
+        let mut words: Vec<OsString> = Vec::new();
+        let resume = start.resume.then_some(self.flags.resume);
+        if let Some(Resume::Command(command)) = resume {
+            words.push(command.into());
         }
-        push(if start.resume { self.flags.resume } else { self.flags.session });
-        push(start.session);
-        let (name_flag, since) = self.flags.name;
-        if start.version.unwrap_or(self.oldest) >= since {
-            push(name_flag);
-            push(start.name);
+        words.extend(start.extra.iter().map(OsString::from));
+        words.extend(
+            self.flags.always.iter().filter(|(_, since)| version >= *since).map(|(flag, _)| flag.into()),
+        );
+        if let (Some(of), Some(fork), Resume::Flag(flag)) =
+            (start.fork_of, self.flags.fork, self.flags.resume)
+        {
+            words.extend([flag.into(), of.into(), fork.into()]);
+        }
+        let session = match resume {
+            Some(Resume::Flag(flag)) => Some(flag),
+            Some(Resume::Command(_)) => None,
+            None => self.flags.session,
+        };
+        if let Some(flag) = session {
+            words.extend([flag.into(), start.session.into()]);
+        }
+        if let Some((flag, _)) = self.flags.name.filter(|(_, since)| version >= *since) {
+            words.extend([flag.into(), start.name.into()]);
         }
         let profile = self.flags.permission.iter().filter(|(profile, _)| *profile == start.permission);
-        for word in profile.flat_map(|(_, words)| *words) {
-            push(word);
+        words.extend(profile.flat_map(|(_, words)| *words).map(OsString::from));
+        words.extend_from_slice(start.setup);
+        if let Some(Resume::Command(_)) = resume {
+            words.push(start.session.into());
         }
-        if let Some(settings) = start.settings {
-            words.push(self.flags.settings.into());
-            words.push(settings.into());
-        }
-        if let Some(prompt) = start.prompt.filter(|_| self.flags.prompt_as_argument) {
-            words.push("--".into());
-            words.push(self.defused(prompt).into());
+        let prompt = start.prompt.map(|prompt| self.defused(prompt));
+        match (prompt, self.flags.prompt) {
+            (Some(prompt), PromptArgument::Last) => words.extend(["--".into(), prompt.into()]),
+            (Some(prompt), PromptArgument::Assigned(flag)) => words.push(format!("{flag}={prompt}").into()),
+            (None, _) => {}
         }
         words
     }
@@ -65,8 +75,9 @@ impl HostAgent {
     /// A prompt without what the host agent puts around a pasted one.
     pub fn unwrapped<'a>(&self, prompt: &'a str) -> &'a str {
         let inner = |prompt: &'a str| {
-            let (_, rest) = prompt.trim().strip_prefix(self.paste_tags.0)?.split_once('>')?;
-            let (inner, end) = rest.rsplit_once(self.paste_tags.1)?;
+            let (opening, closing) = self.paste_tags?;
+            let (_, rest) = prompt.trim().strip_prefix(opening)?.split_once('>')?;
+            let (inner, end) = rest.rsplit_once(closing)?;
             (end.find('>') == Some(end.len().checked_sub(1)?)).then_some(inner)
         };
         inner(prompt).unwrap_or(prompt)

@@ -1,7 +1,10 @@
 //! Claude Code, as it was seen to behave: versions 2.0.76, 2.1.119 and 2.1.332.
 
-use super::screen::{DialogKind, DialogMark, Screens};
-use super::{Flags, HostAgent, Pasting, Places, Reads, SessionFile, TrustRecord, Version};
+use super::screen::{DialogKind, DialogMark, Layout, Place, Screens};
+use super::{
+    Covers, Filed, Flags, HostAgent, Moves, Pasting, Places, PromptArgument, Reads, Resume, SessionFile,
+    SessionWay, TrustFormat, TrustIn, TrustRecord, Unit, Version,
+};
 use crate::spawn::passed::Permission;
 
 const V2_0_76: Version = Version(2, 0, 76);
@@ -13,16 +16,28 @@ pub const CLAUDE_CODE: HostAgent = HostAgent {
     kind: "claude-code",
     display: "Claude Code",
     program: "claude",
+    install: "npm install -g @anthropic-ai/claude-code",
     oldest: V2_0_76,
     places: Places {
         config_variable: "CLAUDE_CONFIG_DIR",
+        variable_names: Moves::Folder,
         config_folder: ".claude",
         trust_file: ".claude.json",
-        sessions: "sessions",
+        trust_in: TrustIn::HomeUnlessMoved,
+        sessions: Some("sessions"),
         transcripts: "projects",
+        filed: Filed::ByProject,
     },
-    trust: TrustRecord { root: "projects", accepted: "hasTrustDialogAccepted" },
-    reads: Reads { instructions: "CLAUDE.md", rules: Some(".claude/rules"), import: "@" },
+    trust: TrustRecord {
+        format: TrustFormat::JsonFlag { root: "projects", key: "hasTrustDialogAccepted" },
+        yes: "true",
+        covers: Covers::Below,
+        locked: true,
+        // Without it the program was never started.
+        may_be_made: false,
+    },
+    reads: Reads { instructions: "CLAUDE.md", rules: Some(".claude/rules"), import: Some("@"), limit: None },
+    session: SessionWay::SettingsFile { flag: "--settings" },
     hook_events: &[
         ("SessionStart", V2_0_76),
         ("UserPromptSubmit", V2_0_76),
@@ -52,8 +67,10 @@ pub const CLAUDE_CODE: HostAgent = HostAgent {
         ],
     }),
     hook_context_limit: 10_000,
-    skip_setting: "\"skipDangerousModePermissionPrompt\": true in your own settings.json",
-    paste_tags: ("<pasted_content ", "</pasted_content "),
+    hook_context_unit: Unit::Utf16,
+    skip_setting: Some("\"skipDangerousModePermissionPrompt\": true in your own settings.json"),
+    skip_refused_as_root: true,
+    paste_tags: Some(("<pasted_content ", "</pasted_content ")),
     // Seen by pasting each into 2.1.332 and 2.0.76. A line feed in front keeps `!` from turning the line into a shell's;
     // neither it nor white space, a no-break space or an invisible character keeps 2.1.332 from running `/clear`. Three
     // line feeds behind fold the paste, whose inside 2.1.332 hands over as pasted content: there nothing acts, and
@@ -65,11 +82,11 @@ pub const CLAUDE_CODE: HostAgent = HostAgent {
         inert_since: V2_1_332,
     },
     flags: Flags {
-        session: "--session-id",
-        resume: "--resume",
+        always: &[],
+        session: Some("--session-id"),
+        resume: Resume::Flag("--resume"),
         fork: Some("--fork-session"),
-        name: ("-n", V2_1_119),
-        settings: "--settings",
+        name: Some(("-n", V2_1_119)),
         // Always explicit: what a version does without a flag has changed (`default`, then `auto`).
         permission: &[
             (Permission::Ask, &["--permission-mode", "default"]),
@@ -80,12 +97,13 @@ pub const CLAUDE_CODE: HostAgent = HostAgent {
         commands: &['/'],
         // A space is not enough: 2.1.332 runs ` /clear`.
         defuse: "Task: ",
-        prompt_as_argument: true,
+        prompt: PromptArgument::Last,
     },
     screens: SCREENS,
 };
 
 const SCREENS: Screens = Screens {
+    layout: Layout::Ruled,
     prompts: &['❯', '>'],
     highlight: '❯',
     footers: &["⏵⏵", "⏸", "? for"],
@@ -103,6 +121,8 @@ const SCREENS: Screens = Screens {
         "Request too large",
         "There's an issue with the selected model",
     ],
+    openers: &["⎿", "●", "❯", "> "],
+    error_signs: &[],
     hints: &["Try \""],
     error_hints: &["Once fixed, resend", "Resend your message", "Run /rewind"],
     interrupted: "Interrupted",
@@ -158,9 +178,9 @@ const fn under_rule(
     says: &'static str,
     agrees: Option<&'static str>,
 ) -> DialogMark {
-    DialogMark { kind, opens, says, agrees, page: false }
+    DialogMark { kind, opens, says, agrees, place: Place::UnderRule }
 }
 
 const fn page(kind: DialogKind, opens: &'static str) -> DialogMark {
-    DialogMark { kind, opens, says: "", agrees: None, page: true }
+    DialogMark { kind, opens, says: "", agrees: None, place: Place::Page }
 }

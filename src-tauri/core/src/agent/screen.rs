@@ -6,12 +6,26 @@
 
 mod dialog;
 
-pub use dialog::{Dialog, DialogKind, DialogMark};
+pub use dialog::{Dialog, DialogKind, DialogMark, Place};
+
+/// Where the line stands in which the user types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Between two rules.
+    Ruled,
+    /// In the first column, above an empty line and a footer of a line that names the model and one more.
+    Footed,
+    /// Between a bar of lower and one of upper half blocks. A line that says what goes on stands above the rule
+    /// above them.
+    Barred,
+}
 
 /// Words and signs on a host agent's screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Screens {
-    /// Sign that opens the line where the user types. Below and above it stands a rule.
+    /// Where the line stands in which the user types.
+    pub layout: Layout,
+    /// Sign that opens that line.
     pub prompts: &'static [char],
     /// Sign before the selected line of a dialog.
     pub highlight: char,
@@ -25,6 +39,10 @@ pub struct Screens {
     pub spinners: &'static [char],
     /// Says in the line with the spinner that a request is being repeated.
     pub retrying: &'static str,
+    /// Beginnings of the line that opens a message.
+    pub openers: &'static [&'static str],
+    /// Signs that open a message that is a final error, unless it says that the user stopped the turn.
+    pub error_signs: &'static [char],
     /// Beginnings of a last message that is a final error.
     pub errors: &'static [&'static str],
     /// Beginnings of what stands greyed in the prompt line: nobody typed it.
@@ -115,7 +133,6 @@ impl Screens {
     }
 
     fn at_prompt(&self, prompt: &Prompt<'_>) -> Screen {
-        let footer = prompt.below.iter().map(|line| line.trim()).find(|line| !line.is_empty()).unwrap_or("");
         let spinner = self.spinner(prompt.above);
         let cannot = |line: &&&str| self.footer_errors.iter().any(|error| line.contains(error));
         // Some versions say it right above the prompt, at the right edge, where no agent's text ever stands.
@@ -131,52 +148,119 @@ impl Screens {
         if spinner.is_some() || prompt.below.iter().any(|line| line.contains(self.busy)) {
             return Screen::Busy;
         }
-        let known_footer = begins(footer, self.footers);
         let hinted = begins(&prompt.text, self.hints) || begins(&prompt.text, self.error_hints);
         if !prompt.text.is_empty() && !hinted {
             let folded = prompt.text.starts_with(self.pasted);
             return Screen::Typed { text: prompt.text.clone(), folded };
         }
-        if !known_footer {
+        if !self.footed(prompt) {
             return Screen::Unknown;
         }
-        let message = last_message(prompt.above);
+        let (sign, message) = self.last_message(prompt.above);
         let first = message.first().copied().unwrap_or("");
         if first.starts_with(self.interrupted) {
             return Screen::Interrupted;
         }
-        if begins(first, self.errors) || begins(&prompt.text, self.error_hints) {
+        let marked = sign.is_some_and(|sign| self.error_signs.contains(&sign));
+        if marked || begins(first, self.errors) || begins(&prompt.text, self.error_hints) {
             return Screen::Failed(quote(&message));
         }
         Screen::Ready
     }
 
-    /// The line where the user types: the last two rules of the screen with a prompt sign right below the first.
+    /// Whether the footer is that of a program that waits for nothing but the user.
+    fn footed(&self, prompt: &Prompt<'_>) -> bool {
+        let mut lines = prompt.below.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
+        match self.layout {
+            Layout::Ruled | Layout::Barred => begins(lines.next().unwrap_or(""), self.footers),
+            // Until it knows its model the program takes no prompt.
+            Layout::Footed => {
+                lines.next().is_some_and(|model| model.contains(" · "))
+                    && begins(lines.next().unwrap_or(""), self.footers)
+            }
+        }
+    }
+
+    /// The line where the user types.
     fn prompt<'a>(&self, lines: &'a [&'a str]) -> Option<Prompt<'a>> {
-        let lower = lines.iter().rposition(|line| is_rule(line))?;
-        let upper = lines[..lower].iter().rposition(|line| is_rule(line))?;
-        let (first, rest) = lines[upper + 1..lower].split_first()?;
-        let typed = first.strip_prefix(self.prompts)?;
+        let (above, inside, below) = match self.layout {
+            Layout::Ruled => between(lines, is_rule, is_rule)?,
+            Layout::Barred => {
+                let (above, inside, below) = between(lines, |l| is_bar(l, '▄'), |l| is_bar(l, '▀'))?;
+                // Between rule and bar stands the permission mode.
+                let rule = above.iter().rposition(|line| is_rule(line)).unwrap_or(above.len());
+                (&above[..rule], inside, below)
+            }
+            Layout::Footed => self.above_footer(lines)?,
+        };
+        let (first, rest) = inside.split_first()?;
+        let typed = first.trim_start().strip_prefix(self.prompts)?;
         if !typed.is_empty() && !typed.starts_with(char::is_whitespace) {
             return None;
         }
         let text: Vec<&str> = std::iter::once(typed).chain(rest.iter().copied()).map(str::trim).collect();
-        Some(Prompt {
-            text: text.join("\n").trim().to_string(),
-            above: &lines[..upper],
-            below: &lines[lower + 1..],
-        })
+        Some(Prompt { text: text.join("\n").trim().to_string(), above, below })
     }
 
-    /// The line with the spinner: it stands in the first column, and nothing else with such a sign does.
+    /// The last line with a prompt sign in the first column, what is typed there, and a footer of at most two lines
+    /// that does not close a dialog.
+    fn above_footer<'a>(&self, lines: &'a [&'a str]) -> Option<Parts<'a>> {
+        let at = lines.iter().rposition(|line| line.starts_with(self.prompts))?;
+        let end = lines.iter().rposition(|line| !line.is_empty())?;
+        let blank = lines[at..=end].iter().rposition(|line| line.is_empty())? + at;
+        let (inside, below) = (&lines[at..blank], &lines[blank + 1..=end]);
+        let closes = below.first().is_none_or(|line| begins(line.trim(), self.closers));
+        let typed = inside[1..].iter().all(|line| line.is_empty() || line.starts_with("  "));
+        (below.len() <= 2 && !closes && typed).then_some((&lines[..at], inside, below))
+    }
+
+    /// The line that says what goes on: where it stands nothing else with such a sign does.
     fn spinner<'a>(&self, above: &[&'a str]) -> Option<&'a str> {
-        above.iter().rev().filter(|line| !line.is_empty()).take(NEAR).copied().find(|line| {
+        let mut near = above.iter().rev().filter(|line| !line.is_empty()).take(NEAR).copied();
+        let works = |line: &&str| {
             let Some(rest) = line.strip_prefix(self.spinners).and_then(|rest| rest.strip_prefix(' ')) else {
                 return false;
             };
             rest.contains(self.retrying) || rest.contains(self.busy) || names_work(rest)
-        })
+        };
+        match self.layout {
+            Layout::Ruled => near.find(works),
+            // An answer has the same sign, so only what stands last counts; details of it are indented.
+            Layout::Footed => near.find(|line| !line.starts_with(' ')).filter(|line| {
+                line.starts_with(self.spinners) && (line.contains(self.retrying) || line.contains(self.busy))
+            }),
+            Layout::Barred => {
+                near.next().filter(|line| line.contains(self.busy) || line.contains(self.retrying))
+            }
+        }
     }
+
+    /// The last message above the prompt: the sign that opens it, and its lines to the end of its paragraph.
+    fn last_message<'a>(&self, above: &[&'a str]) -> (Option<char>, Vec<&'a str>) {
+        let opens = |line: &&str| begins(line.trim_start(), self.openers);
+        let Some(start) = above.iter().rposition(opens) else { return (None, Vec::new()) };
+        let mut message: Vec<&str> =
+            above[start..].iter().take_while(|line| !line.is_empty()).map(|line| line.trim()).collect();
+        let sign = message.first().and_then(|first| first.chars().next());
+        if let (Some(first), Some(sign)) = (message.first_mut(), sign) {
+            *first = first.trim_start_matches(sign).trim();
+        }
+        (sign, message)
+    }
+}
+
+/// Lines above, inside and below.
+type Parts<'a> = (&'a [&'a str], &'a [&'a str], &'a [&'a str]);
+
+/// What stands between the last line of the one kind and the last but one of the other.
+fn between<'a>(
+    lines: &'a [&'a str],
+    opens: impl Fn(&str) -> bool,
+    closes: impl Fn(&str) -> bool,
+) -> Option<Parts<'a>> {
+    let lower = lines.iter().rposition(|line| closes(line))?;
+    let upper = lines[..lower].iter().rposition(|line| opens(line))?;
+    Some((&lines[..upper], &lines[upper + 1..lower], &lines[lower + 1..]))
 }
 
 /// The line where the user types, and what stands around it.
@@ -193,23 +277,16 @@ fn names_work(text: &str) -> bool {
     !words.is_empty() && (rest.is_empty() || rest.starts_with('(') || rest.starts_with('·'))
 }
 
-/// The last message above the prompt: from the last line that opens one to the end of its paragraph.
-fn last_message<'a>(above: &[&'a str]) -> Vec<&'a str> {
-    let opens = |line: &&str| ["⎿", "●", "❯", "> "].iter().any(|sign| line.trim_start().starts_with(sign));
-    let Some(start) = above.iter().rposition(opens) else { return Vec::new() };
-    let mut message: Vec<&str> =
-        above[start..].iter().take_while(|line| !line.is_empty()).map(|line| line.trim()).collect();
-    if let Some(first) = message.first_mut() {
-        *first = first.trim_start_matches(['⎿', '●', '❯', '>']).trim();
-    }
-    message
-}
-
 /// A line right across the screen, with a title in it or without.
 fn is_rule(line: &str) -> bool {
     let rest = line.trim_start_matches('─');
     let dashes = (line.len() - rest.len()) / '─'.len_utf8();
     dashes >= 10 && (rest.is_empty() || (rest.starts_with(' ') && rest.ends_with(" ─")))
+}
+
+/// A line of nothing but that block.
+fn is_bar(line: &str, block: char) -> bool {
+    line.chars().count() >= 10 && line.chars().all(|c| c == block)
 }
 
 fn begins(text: &str, beginnings: &[&str]) -> bool {

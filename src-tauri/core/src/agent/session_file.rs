@@ -80,7 +80,7 @@ impl HostAgent {
     /// What that process's session-state file says; `None` where there is none, or it is another process's.
     pub fn said(&self, host: &Host, process: Identity) -> Option<Said> {
         let shape = self.session_file.as_ref()?;
-        let path = self.sessions_dir(host).join(format!("{}.json", process.pid));
+        let path = self.sessions_dir(host)?.join(format!("{}.json", process.pid));
         let (value, modified) = read(&path)?;
         shape.read(&value, modified, process)
     }

@@ -21,7 +21,7 @@ fn start<'a>() -> Arguments<'a> {
         resume: false,
         fork_of: None,
         name: "app",
-        settings: None,
+        setup: &[],
         permission: Permission::Ask,
         prompt: None,
         extra: &[],
@@ -49,7 +49,7 @@ fn the_config_folder_follows_the_environment() {
     assert_eq!(CLAUDE_CODE.trust_file(&host), Path::new("/home/user/.claude.json"));
     host.env.insert(OsString::from("CLAUDE_CONFIG_DIR"), OsString::from("/elsewhere"));
     assert_eq!(CLAUDE_CODE.trust_file(&host), Path::new("/elsewhere/.claude.json"));
-    assert_eq!(CLAUDE_CODE.sessions_dir(&host), PathBuf::from("/elsewhere/sessions"));
+    assert_eq!(CLAUDE_CODE.sessions_dir(&host), Some(PathBuf::from("/elsewhere/sessions")));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! One table serves reading (which key, which line is wrong), `config set` and `config show`. A test holds it to
 //! the types in [`super`], so that neither can know a key the other does not.
 
+use crate::agent::KINDS as AGENTS;
 use crate::host::terminal;
 
 /// What a key takes.
@@ -70,9 +71,15 @@ pub const GENERAL: &[Key] = &[
         Some("30"),
         "seconds until a start without a sign of life is given up",
     ),
-    key("agent.kind", Takes::OneOf(&["claude-code"]), Some("\"claude-code\""), "the host agent"),
-    key("agent.command", Takes::Text, Some("\"claude\""), "its program, by name or absolute path"),
+    key("agent.kind", Takes::OneOf(&AGENTS), Some("\"claude-code\""), "the host agent"),
+    key("agent.command", Takes::Text, None, "its program, by name or absolute path"),
     key("agent.args", Takes::Texts, Some("[]"), "further arguments, placed before ours"),
+    key("agents.claude-code.command", Takes::Text, None, "Claude Code's program"),
+    key("agents.claude-code.args", Takes::Texts, None, "further arguments for Claude Code"),
+    key("agents.codex.command", Takes::Text, None, "Codex's program"),
+    key("agents.codex.args", Takes::Texts, None, "further arguments for Codex"),
+    key("agents.gemini.command", Takes::Text, None, "Gemini CLI's program"),
+    key("agents.gemini.args", Takes::Texts, None, "further arguments for Gemini CLI"),
     key(
         "secrets.store",
         Takes::OneOf(&["keyring", "file"]),

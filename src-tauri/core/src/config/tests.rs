@@ -5,6 +5,7 @@ use std::path::Path;
 use super::edit::Editor;
 use super::keys::{self, Key, Takes};
 use super::*;
+use crate::agent::{CLAUDE_CODE, CODEX, GEMINI};
 use crate::host::Host;
 use crate::{Error, Kind};
 
@@ -66,10 +67,32 @@ fn without_a_file_all_defaults_hold() {
 #[test]
 fn the_table_of_defaults_says_what_the_types_say() {
     let mut text = String::new();
-    for key in keys::GENERAL {
-        writeln!(text, "{} = {}", key.name, key.default.unwrap()).unwrap();
+    for (key, default) in keys::GENERAL.iter().filter_map(|key| Some((key, key.default?))) {
+        writeln!(text, "{} = {default}", key.name).unwrap();
     }
     assert_eq!(Config::load(&home_with(&text).1).unwrap(), Config::default());
+}
+
+#[test]
+fn each_host_agent_has_a_program_and_arguments_of_its_own() {
+    let Home(_, host) = &home_with(
+        "[agent]\nkind = \"codex\"\ncommand = \"/opt/codex\"\nargs = [\"-v\"]\n[agents.gemini]\nargs = [\"-d\"]\n",
+    );
+    let config = Config::load(host).unwrap();
+    let of = |agent| (config.command(agent), config.args(agent).to_vec());
+    assert_eq!(of(&CLAUDE_CODE), ("claude", vec![]));
+    assert_eq!(of(&CODEX), ("/opt/codex", vec!["-v".to_string()]));
+    assert_eq!(of(&GEMINI), ("gemini", vec!["-d".to_string()]));
+    let Home(_, host) = &home_with("[agent]\ncommand = \"a\"\n[agents.claude-code]\ncommand = \"b\"\n");
+    assert_eq!(Config::load(host).unwrap().command(&CLAUDE_CODE), "b");
+    for kind in crate::agent::KINDS {
+        for key in ["command", "args"] {
+            let name = format!("agents.{kind}.{key}");
+            assert!(keys::GENERAL.iter().any(|known| known.name == name), "{name}");
+        }
+    }
+    let fields = fields_beside("[agents.x]\nzz = 1\n");
+    assert_eq!(fields, BTreeSet::from(["args".to_string(), "command".to_string()]));
 }
 
 fn sample(key: &Key) -> String {

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::agent::{CLAUDE_CODE, HostAgent};
+use crate::agent::{self, CLAUDE_CODE, HostAgent};
 use crate::host::Host;
 use crate::host::process::{Identity, Run};
 use crate::registry::agents::State;
@@ -62,11 +62,11 @@ pub struct Answer {
     pub handed: Vec<next::Taken>,
 }
 
-/// Takes in one hook event of the agent with that registry id. Whatever comes in and whatever stands in the way,
+/// Takes in one hook event of the agent with that registry id, which is of that kind. Whatever comes in and whatever stands in the way,
 /// it returns an answer.
 ///
 /// Keep the process that calls it small: a runtime of one thread, no configuration read.
-pub async fn answer(host: &Host, agent: &str, mut payload: impl Read) -> Answer {
+pub async fn answer(host: &Host, agent: &str, kind: Option<&str>, mut payload: impl Read) -> Answer {
     if host.var(GUARD).is_some() || !is_id(agent) {
         return Answer::default();
     }
@@ -80,10 +80,12 @@ pub async fn answer(host: &Host, agent: &str, mut payload: impl Read) -> Answer 
         Ok(_) if whole => serde_json::from_slice(&bytes).unwrap_or(Value::Null),
         _ => Value::Null,
     };
-    let mut seen = seen::understand(&value, &CLAUDE_CODE);
+    // Hooks of sessions that were started before there was more than one kind name none.
+    let kind = kind.map_or(Some(&CLAUDE_CODE), agent::by_kind).unwrap_or(&CLAUDE_CODE);
+    let mut seen = seen::understand(&value, kind);
     let mut text = None;
     if seen.takes_context {
-        text = context(host, agent, &CLAUDE_CODE, seen.session_source.as_deref());
+        text = context(host, agent, kind, seen.session_source.as_deref());
         seen.detail.insert("briefing".into(), text.is_some().into());
     }
     let mut handed = Vec::new();

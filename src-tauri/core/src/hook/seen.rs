@@ -98,7 +98,8 @@ pub(super) fn understand(payload: &Value, kind: &HostAgent) -> Seen {
         }
         // A part of the turn that runs beside it has ended, not the turn.
         "Stop" | "StopFailure" if payload.get("agent_id").is_some_and(|id| !id.is_null()) => {}
-        "Stop" => seen.state = Some(State::Idle),
+        // Codex tells of a turn that the user stopped by an event of its own.
+        "Stop" | "Interrupt" => seen.state = Some(State::Idle),
         "StopFailure" => {
             let message =
                 short(text("last_assistant_message").or_else(|| text("error")).unwrap_or("an error"));
@@ -163,17 +164,7 @@ pub fn fingerprint(prompt: &str) -> String {
 pub fn holds_prompt(transcript: &[u8], sought: &str) -> bool {
     transcript.split(|byte| *byte == b'\n').any(|line| {
         let Ok(record) = serde_json::from_slice::<Value>(line) else { return false };
-        if record["type"] != "user" {
-            return false;
-        }
-        let content = &record["message"]["content"];
-        let texts = content.as_str().into_iter().chain(
-            content
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(|part| part.get("text").and_then(Value::as_str)),
-        );
+        let texts = crate::agent::user_texts(&record);
         texts.into_iter().any(|text| fingerprint(text) == sought)
     })
 }

@@ -43,7 +43,7 @@ fn fixture(name: &str) -> String {
 }
 
 async fn tell(world: &World, payload: &str) -> Answer {
-    answer(&world.host, "a1", payload.as_bytes()).await
+    answer(&world.host, "a1", None, payload.as_bytes()).await
 }
 
 #[tokio::test]
@@ -230,7 +230,11 @@ async fn an_id_that_is_a_path_reaches_no_file() {
     std::fs::write(world.host.pao_home.join(CONTEXT_FILE), "outside").unwrap();
     for agent in ["", "..", "../..", "a/../..", "a1/", "\0", &"a".repeat(65)] {
         let payload = fixture("SessionStart");
-        assert_eq!(answer(&world.host, agent, payload.as_bytes()).await, Answer::default(), "{agent:?}");
+        assert_eq!(
+            answer(&world.host, agent, None, payload.as_bytes()).await,
+            Answer::default(),
+            "{agent:?}"
+        );
     }
 }
 
@@ -325,7 +329,7 @@ async fn a_payload_that_is_no_payload_is_survived() {
     for payload in ["", "{", "null", "[]", "\"Stop\"", "{\"hook_event_name\": 7}", "{} {}", &long, &deep] {
         assert_eq!(tell(&world, payload).await, Answer::default());
     }
-    answer(&world.host, "a1", &b"\xff\xfe\0"[..]).await;
+    answer(&world.host, "a1", Some("claude-code"), &b"\xff\xfe\0"[..]).await;
     let events = registry.events_after("a1", 0).await.unwrap();
     assert_eq!(events.len(), 10);
     assert!(events.iter().all(|(_, event)| event.event == "unknown" && event.detail == "{}"));

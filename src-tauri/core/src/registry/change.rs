@@ -66,6 +66,8 @@ pub enum Change {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrustBefore {
+    /// There was no such file.
+    NoFile,
     /// No folder had an entry.
     NoRecord,
     /// The folder had none.

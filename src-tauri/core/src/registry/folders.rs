@@ -21,6 +21,9 @@ pub struct Consents {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Choices {
+    /// Kind of host agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// Terminal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminal: Option<String>,

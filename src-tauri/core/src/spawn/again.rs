@@ -126,7 +126,8 @@ pub async fn start(
     let steps = Steps::new(face);
     match rooms(context, &steps, &ground, &job, terminal.as_ref(), cancel).await {
         Ok((launched, ready, way, notes)) => Ok(Back {
-            session: ready.session.clone().unwrap_or(launched.session),
+            // Whoever goes back to a conversation names it.
+            session: ready.session.clone().or(launched.session).unwrap_or_default(),
             terminal: launched.terminal,
             attach: launched.attach,
             way,

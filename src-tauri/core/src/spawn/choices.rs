@@ -2,6 +2,7 @@
 
 use super::passed::{Permission, Way};
 use super::request::{Delivery, Request};
+use crate::agent::{self, HostAgent};
 use crate::config::Config;
 use crate::registry::folders::Choices;
 use crate::{Error, Kind};
@@ -9,6 +10,7 @@ use crate::{Error, Kind};
 /// A request with nothing left open.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Settled {
+    pub agent: &'static HostAgent,
     pub terminal: String,
     pub permission: Permission,
     /// `None` is `auto`.
@@ -21,6 +23,12 @@ pub(super) struct Settled {
 impl Settled {
     pub(super) fn new(request: &Request, last: &Choices, config: &Config) -> Result<Self, Error> {
         check_sources(request, config)?;
+        // A kind that a later version remembered and this one does not know counts as none.
+        let remembered = last.agent.as_deref().and_then(agent::by_kind);
+        let agent = match request.agent.as_deref() {
+            Some(kind) => host_agent(kind)?,
+            None => remembered.map_or_else(|| host_agent(&config.agent.kind), Ok)?,
+        };
         let spawn = &config.spawn;
         let permission =
             match (request.permission, last.permission.as_deref().and_then(Permission::from_name)) {
@@ -37,6 +45,7 @@ impl Settled {
         let sources =
             |asked: &[String], last: &[String]| if named_sources { asked.to_vec() } else { last.to_vec() };
         Ok(Self {
+            agent,
             terminal: request
                 .terminal
                 .clone()
@@ -58,6 +67,7 @@ impl Settled {
     /// What to remember for next time: what was chosen, not what the configuration said.
     pub(super) fn choices(&self, request: &Request, last: &Choices) -> Choices {
         Choices {
+            agent: request.agent.clone().or_else(|| last.agent.clone()),
             terminal: request.terminal.clone().or_else(|| last.terminal.clone()),
             permission: request.permission.map(|p| p.name().to_string()).or_else(|| last.permission.clone()),
             delivery: request.delivery.map(|d| d.name().to_string()).or_else(|| last.delivery.clone()),
@@ -77,6 +87,16 @@ fn check_sources(request: &Request, config: &Config) -> Result<(), Error> {
         }
         None => Ok(()),
     }
+}
+
+/// The host agent of that kind.
+pub(super) fn host_agent(kind: &str) -> Result<&'static HostAgent, Error> {
+    agent::by_kind(kind).ok_or_else(|| {
+        Error::user(
+            format!("pao knows no host agent {kind}"),
+            format!("choose one of {}", agent::KINDS.join(", ")),
+        )
+    })
 }
 
 fn unusable(key: &str, value: &str) -> Error {

@@ -33,7 +33,7 @@ pub(super) async fn consents(
     agreed.insert(Agreed::Trust);
     if permission == Permission::Skip {
         if !known.skip_permissions {
-            let needs = ground.agent.skip_setting.to_string();
+            let needs = ground.agent.skip_setting.unwrap_or_default().to_string();
             known.skip_permissions = ask(face, &Consent::SkipPermissions { folder: folder.clone(), needs })?;
         }
         agreed.insert(Agreed::SkipPermissions);

@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 
 use tokio_util::sync::CancellationToken;
 
-use self::choices::Settled;
+use self::choices::{Settled, host_agent};
 use self::consent::{consents, enables};
 use self::passed::{Briefing, Conversation, Gathered, Receipt, Topic, Way, silent};
 use self::request::{Brief, DryRun, Face, Request, Spawned, Step};
@@ -71,7 +71,7 @@ pub async fn dry_run(
     cancel: &CancellationToken,
 ) -> Result<DryRun, Error> {
     let steps = Steps::new(face);
-    let (mut warm, ground) = tokio::try_join!(warm(context, request, &steps, cancel), ground(context))?;
+    let (mut warm, ground) = warm_and_ground(context, request, &steps, cancel).await?;
     edit(request, face, &mut warm.briefing)?;
     let terminal = terminal::choose(&context.host, &warm.settled.terminal)?;
     let id = new_id();
@@ -84,6 +84,12 @@ pub async fn dry_run(
     } else {
         would.push(format!("mark the folder as trusted in {}", context.host.display(place.config)));
         would.extend(enables(&warm.topic).iter().map(|what| format!("  which enables {what}")));
+    }
+    if let Some(folder) = ground.agent.context_folder(&context.host.agent_dir(&id))
+        && plan.way == Way::Session
+    {
+        let (folder, file) = (context.host.display(&folder), context.host.display(place.config));
+        would.push(format!("mark {folder} as trusted in {file}"));
     }
     would.push(format!(
         "start {} in {} ({}), permission {}",
@@ -113,7 +119,7 @@ pub async fn spawn(
     cancel: &CancellationToken,
 ) -> Result<Spawned, Error> {
     let steps = Steps::new(face);
-    let (mut warm, ground) = tokio::try_join!(warm(context, request, &steps, cancel), ground(context))?;
+    let (mut warm, ground) = warm_and_ground(context, request, &steps, cancel).await?;
     // Everything that may be refused or has to be asked comes before the first write.
     let terminal = terminal::choose(&context.host, &warm.settled.terminal)?;
     face.composed(&warm.briefing, &warm.gathered);
@@ -140,7 +146,7 @@ pub async fn spawn(
         agent: id,
         name: warm.topic.name,
         folder: warm.topic.folder,
-        session: ready.session.clone().unwrap_or(launched.session),
+        session: ready.session.clone().or(launched.session),
         terminal: launched.terminal,
         attach: launched.attach,
         way,
@@ -151,6 +157,25 @@ pub async fn spawn(
         notes,
         steps: steps.finished(),
     })
+}
+
+/// Rooms one to three, and meanwhile what is to be known of the host agent. Which one that is may turn out to be
+/// another only when the folder is known.
+async fn warm_and_ground(
+    context: &Context,
+    request: &Request,
+    steps: &Steps<'_>,
+    cancel: &CancellationToken,
+) -> Result<(Warm, Ground), Error> {
+    let likely = host_agent(request.agent.as_deref().unwrap_or(&context.config.agent.kind))?;
+    if request.agent.is_some() || request.afresh {
+        return tokio::try_join!(warm(context, request, steps, cancel), ground(context, likely));
+    }
+    let (warm, found) = tokio::join!(warm(context, request, steps, cancel), ground(context, likely));
+    let warm = warm?;
+    let chosen = warm.settled.agent;
+    let found = if chosen.kind == likely.kind { found } else { ground(context, chosen).await };
+    Ok((warm, found?))
 }
 
 /// Rooms one to three.
@@ -284,7 +309,7 @@ async fn register(
             way: warm.settled.way.unwrap_or(Way::Session),
             briefing_hash: Some(warm.briefing.hash.clone()),
             version: ground.program.version.map(|version| version.to_string()),
-            args: context.config.agent.args.clone(),
+            args: context.config.args(ground.agent).to_vec(),
             ..Agent::starting(&id, &topic.name, &topic.folder, ground.agent.kind, now)
         };
         match context.registry.add(&agent).await {

@@ -164,8 +164,8 @@ pub enum Agreed {
 pub struct Launched {
     /// Registry id of the agent.
     pub agent: String,
-    /// The host agent's conversation id that we chose.
-    pub session: String,
+    /// The host agent's conversation id, where we chose it; else it is only learnt when the conversation begins.
+    pub session: Option<String>,
     /// Name of the terminal that runs it.
     pub terminal: String,
     /// What that terminal needs to find it again, as the terminal wrote it.

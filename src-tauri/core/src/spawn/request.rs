@@ -14,6 +14,8 @@ pub struct Request {
     pub text: String,
     /// Name for the agent.
     pub name: Option<String>,
+    /// Kind of host agent.
+    pub agent: Option<String>,
     /// `auto`, or a terminal's name.
     pub terminal: Option<String>,
     /// What the agent may do without asking.
@@ -217,8 +219,8 @@ pub struct Spawned {
     pub name: String,
     /// Where it works.
     pub folder: PathBuf,
-    /// The host agent's conversation id.
-    pub session: String,
+    /// The host agent's conversation id, where it is known already.
+    pub session: Option<String>,
     /// Terminal that runs it.
     pub terminal: String,
     /// How to reach it, where no window is open.

@@ -15,6 +15,8 @@ use crate::agent::{self, HookCall, HostAgent};
 use crate::hook;
 use crate::host::files;
 use crate::host::terminal::Terminal;
+use crate::project::Project;
+use crate::registry::events::Event;
 use crate::{Context, Error};
 
 /// What is known of the host agent on this machine.
@@ -63,7 +65,7 @@ impl<'a> Job<'a> {
             briefing: &warm.briefing.markdown,
             way: warm.settled.way,
             permission: warm.settled.permission,
-            args: &context.config.agent.args,
+            args: context.config.args(warm.settled.agent),
             conversation: &warm.conversation,
             changed: None,
             agreed,
@@ -71,11 +73,7 @@ impl<'a> Job<'a> {
     }
 }
 
-pub(super) async fn ground(context: &Context) -> Result<Ground, Error> {
-    ground_of(context, context.agent()?).await
-}
-
-/// The same for an agent of that kind, which need not be the configured one.
+/// What is known of the host agent of that kind, for an agent whose row names it.
 pub(super) async fn ground_for(context: &Context, kind: &str) -> Result<Ground, Error> {
     let agent = agent::by_kind(kind).ok_or_else(|| {
         Error::user(
@@ -83,11 +81,13 @@ pub(super) async fn ground_for(context: &Context, kind: &str) -> Result<Ground, 
             "update pao to the version that started it",
         )
     })?;
-    ground_of(context, agent).await
+    ground(context, agent).await
 }
 
-async fn ground_of(context: &Context, agent: &'static HostAgent) -> Result<Ground, Error> {
-    let program = program::find(&context.host, agent, &context.config.agent).await?;
+/// What is known of a host agent on this machine.
+pub(super) async fn ground(context: &Context, agent: &'static HostAgent) -> Result<Ground, Error> {
+    let command = context.config.command(agent);
+    let program = program::find(&context.host, agent, command).await?;
     Ok(Ground { agent, program, trust_file: agent.trust_file(&context.host) })
 }
 
@@ -134,6 +134,10 @@ pub(super) async fn rooms(
             return Err(error.into());
         }
     }
+    if let Some(folder) = ground.agent.context_folder(&host.agent_dir(job.id)).filter(|_| way == Way::Session)
+    {
+        trust_own(context, ground, job.id, &folder).await?;
+    }
     stop_if(cancel)?;
 
     // Beside the start: the agent reads its file later than others write theirs.
@@ -170,7 +174,7 @@ async fn launch_and_wait(
     let after = registry.last_event(job.id).await?;
     let step = steps.begin(Step::Launch);
     let launched = tokio::select! {
-        launched = start(context, ground, job, terminal) => launched,
+        launched = start(context, ground, job, way, terminal) => launched,
         () = cancel.cancelled() => Err(cancelled()),
     };
     let launch::Start { launched, note } = step.settle(launched, |s| s.launched.terminal.clone())?;
@@ -195,9 +199,23 @@ async fn launch_and_wait(
     Ok((launched, ready, note))
 }
 
+/// A folder of ours that is to be part of the workspace is asked about as well, unless it is trusted too.
+async fn trust_own(context: &Context, ground: &Ground, id: &str, folder: &Path) -> Result<(), Error> {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+    let project = Project { worktree: None, ..Project::of(&folder) };
+    let place = trust::Place {
+        config: &ground.trust_file,
+        record: ground.agent.trust,
+        folder: &folder,
+        project: &project,
+    };
+    trust::grant(&context.host, &context.registry, id, &place, context.host.now()).await?;
+    Ok(())
+}
+
 fn way_note(way: Way) -> &'static str {
     match way {
-        Way::Session => "by our hook, nothing written into the folder",
+        Way::Session => "for this session only, nothing written into the folder",
         Way::Files => "as files in the folder",
     }
 }
@@ -209,11 +227,11 @@ pub(super) async fn plan(
     ground: &Ground,
     job: &Job<'_>,
 ) -> Result<(deliver::Plan, Option<String>), Error> {
-    let hooks = ground.agent.session_hooks(ground.program.version);
-    let chosen = job.way.unwrap_or(if hooks { Way::Session } else { Way::Files });
-    if chosen == Way::Session && !hooks {
+    let possible = ground.agent.session_delivery(ground.program.version);
+    let chosen = job.way.unwrap_or(if possible { Way::Session } else { Way::Files });
+    if chosen == Way::Session && !possible {
         return Err(Error::user(
-            format!("this version of {} has no session hooks", ground.agent.display),
+            format!("nothing can be given to this version of {} for one session", ground.agent.display),
             "use --delivery files",
         ));
     }
@@ -227,12 +245,13 @@ pub(super) async fn plan(
         briefing: job.briefing,
         hook_text: &fitted.text,
         reads: ground.agent.reads,
+        context: ground.agent.context_folder(&context.host.agent_dir(job.id)),
     };
     match deliver::plan(&context.host, &context.registry, &wanted(chosen)).await {
         Ok(plan) => Ok((plan, None)),
-        Err(error) if hooks && error.session_way_helps() => {
+        Err(error) if possible && error.session_way_helps() => {
             let plan = deliver::plan(&context.host, &context.registry, &wanted(Way::Session)).await?;
-            Ok((plan, Some(format!("delivered by hook instead of files: {error}"))))
+            Ok((plan, Some(format!("delivered for this session instead of by files: {error}"))))
         }
         Err(error) => Err(error.into()),
     }
@@ -250,14 +269,14 @@ async fn start(
     context: &Context,
     ground: &Ground,
     job: &Job<'_>,
+    way: Way,
     terminal: &dyn Terminal,
 ) -> Result<launch::Start, Error> {
     let host = &context.host;
     let version = ground.program.version;
     let dir = host.agent_dir(job.id);
-    let settings_file = dir.join("settings.json");
     let call = HookCall { exe: &host.exe, agent: job.id, pao_home: Some(&host.pao_home) };
-    let settings = ground.agent.settings(version, &call, &dir).to_string();
+    let setup = ground.agent.session_setup(version, &call, &dir, way == Way::Session);
     launch::private_folder(host, &context.registry, job.id, &dir).await?;
     let put = |file: &Path, text: &str| {
         files::write_private(file, text.as_bytes(), false).map_err(|e| {
@@ -267,7 +286,9 @@ async fn start(
             )
         })
     };
-    put(&settings_file, &settings)?;
+    for (file, text) in &setup.files {
+        put(file, text)?;
+    }
     // Kept also where the briefing stands in the project, from where it goes when the session ends.
     put(&dir.join(deliver::BRIEFING_FILE), job.briefing)?;
     if let Some(changed) = job.changed {
@@ -288,12 +309,26 @@ async fn start(
         resume,
         fork_of,
         permission: job.permission,
-        settings_file: Some(&settings_file),
+        setup: &setup.arguments,
         prompt: job.topic.prompt.as_deref(),
         extra_args: job.args,
         agreed: job.agreed.clone(),
     };
-    Ok(launch::launch(host, &context.registry, terminal, ground.agent, job.topic, spec).await?)
+    let started = launch::launch(host, &context.registry, terminal, ground.agent, job.topic, spec).await?;
+    if let Some(session) = started.launched.session.as_ref().filter(|_| !ground.agent.session_hooks(version))
+    {
+        // No hook will tell, so the row learns here which conversation is its.
+        let event = Event {
+            agent: job.id.to_string(),
+            at: host.now(),
+            event: "Launch".into(),
+            session: Some(session.clone()),
+            detail: "{}".into(),
+        };
+        let source = if resume { "resume" } else { "startup" };
+        context.registry.record_event(&event, None, Some(source)).await?;
+    }
+    Ok(started)
 }
 
 fn stop_if(cancel: &CancellationToken) -> Result<(), Error> {

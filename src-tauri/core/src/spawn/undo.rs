@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{deliver, launch, trust};
+use crate::agent;
 use crate::host::Host;
 use crate::host::process::Identity;
 use crate::registry::agents::{Agent, State};
@@ -140,7 +141,13 @@ async fn one(context: &Context, entry: &Entry) -> Result<(String, bool), Error> 
         registry.change_undone(entry.id).await?;
         return Ok((format!("kept: {} works there too", other.name), true));
     }
-    match trust::undo(host, registry, entry, context.agent()?.trust).await? {
+    let Change::Trust { config, .. } = &entry.change else {
+        return Err(Error::internal("a journalled change belongs to no room"));
+    };
+    let Some(agent) = agent::by_trust_file(config) else {
+        return Err(Error::internal("a trust record belongs to no host agent"));
+    };
+    match trust::undo(host, registry, entry, agent.trust).await? {
         Some(trust::Revoked::Removed) => Ok(("removed".into(), true)),
         Some(trust::Revoked::Gone) => Ok(("was gone already".into(), true)),
         None => Err(Error::internal("a journalled change belongs to no room")),

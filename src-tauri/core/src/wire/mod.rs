@@ -222,7 +222,7 @@ pub struct Spawned {
     /// Its registry id.
     pub id: String,
     /// The host agent's conversation id.
-    pub session_id: String,
+    pub session_id: Option<String>,
     /// Where it works.
     pub folder: String,
     /// Terminal that runs it.

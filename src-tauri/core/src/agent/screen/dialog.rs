@@ -2,7 +2,7 @@
 //!
 //! No default is ever assumed: versions differ in which line they select first and in the order of the lines.
 
-use super::{Screens, begins, is_rule, quote};
+use super::{Layout, Screens, begins, is_rule, quote};
 
 /// Follows an option that is the current setting, in lists that show one.
 const CHOSEN: char = '✔';
@@ -73,8 +73,21 @@ pub struct DialogMark {
     pub says: &'static str,
     /// The line that agrees, where it may ever be chosen for the user.
     pub agrees: Option<&'static str>,
-    /// It fills the screen, instead of standing under the last rule.
-    pub page: bool,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// Where a dialog stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Under the last rule, or in a box that is followed by its last lines.
+    UnderRule,
+    /// It fills the screen, and what it offers is no plain list.
+    Page,
+    /// From the line that opens it to the end of the screen.
+    Tail,
+    /// In a box with nothing behind it.
+    Boxed,
 }
 
 /// A question on the screen.
@@ -105,6 +118,18 @@ impl Dialog {
 impl Screens {
     /// The dialog on a screen that has no prompt line.
     pub(super) fn dialog(&self, lines: &[&str]) -> Option<Dialog> {
+        match self.layout {
+            Layout::Ruled => self.ruled(lines),
+            Layout::Footed => self.at_the_end(lines),
+            Layout::Barred => self.in_a_box(lines),
+        }
+    }
+
+    fn marks(&self, place: Place) -> impl Iterator<Item = &DialogMark> {
+        self.dialogs.iter().filter(move |mark| mark.place == place)
+    }
+
+    fn ruled(&self, lines: &[&str]) -> Option<Dialog> {
         let rule = lines.iter().rposition(|line| is_rule(line));
         let boxed = self.boxed(lines);
         let under_rule = || rule.map(|rule| lines[rule + 1..].to_vec());
@@ -112,8 +137,9 @@ impl Screens {
             let block = trimmed(&block);
             let first = block.first()?.trim();
             let says = joined(block);
-            let mark = self.dialogs.iter().filter(|mark| !mark.page);
-            let mark = mark.clone().find(|mark| first.starts_with(mark.opens) && says.contains(mark.says));
+            let mark = self
+                .marks(Place::UnderRule)
+                .find(|mark| first.starts_with(mark.opens) && says.contains(mark.says));
             let closed = block.last().is_some_and(|line| self.closes(block, line));
             if mark.is_none() && !(closed && block.iter().any(|line| self.is_selected(line))) {
                 return None;
@@ -122,7 +148,7 @@ impl Screens {
         }
         let block = trimmed(lines);
         let says = joined(block);
-        let mark = self.dialogs.iter().filter(|mark| mark.page).find(|mark| {
+        let mark = self.marks(Place::Page).find(|mark| {
             says.contains(mark.says) && block.iter().any(|line| line.trim().starts_with(mark.opens))
         })?;
         let from = block.iter().position(|line| line.trim().starts_with(mark.opens)).unwrap_or(0);
@@ -135,6 +161,47 @@ impl Screens {
             selected: None,
             agree: None,
         })
+    }
+
+    /// A dialog without a frame: the last thing on the screen, closed by a line that says which keys there are. One
+    /// that is not known is taken from behind the last message on.
+    fn at_the_end(&self, lines: &[&str]) -> Option<Dialog> {
+        let all = trimmed(lines);
+        let last = all.last()?;
+        if !self.closes(all, last) {
+            return None;
+        }
+        for mark in self.marks(Place::Tail) {
+            let opens = |line: &&str| line.trim().starts_with(mark.opens);
+            let Some(from) = all.iter().rposition(opens) else { continue };
+            if joined(&all[from..]).contains(mark.says) {
+                return Some(self.read(Some(mark), &all[from..]));
+            }
+        }
+        let chosen = all.iter().rposition(|line| self.is_selected(line))?;
+        let opens = |line: &&str| begins(line, self.openers);
+        let from = all[..chosen].iter().rposition(opens).map_or(0, |message| message + 1);
+        Some(self.read(None, trimmed(&all[from..])))
+    }
+
+    /// A dialog in a box that is the last thing on the screen.
+    fn in_a_box(&self, lines: &[&str]) -> Option<Dialog> {
+        let bottom = lines.iter().rposition(|line| !line.is_empty())?;
+        let top = lines[..bottom].iter().rposition(|line| line.trim_start().starts_with('╭'))?;
+        lines[bottom].trim_start().strip_prefix('╰')?;
+        let inner = lines[top + 1..bottom].iter();
+        let inner =
+            inner.map(|line| Some(line.trim_start().strip_prefix('│')?.strip_suffix('│')?.trim_end()));
+        let block = inner.collect::<Option<Vec<&str>>>()?;
+        let block = trimmed(&block);
+        let first = block.first()?.trim();
+        let says = joined(block);
+        let mark =
+            self.marks(Place::Boxed).find(|mark| first.starts_with(mark.opens) && says.contains(mark.says));
+        if mark.is_none() && !block.iter().any(|line| self.is_selected(line)) {
+            return None;
+        }
+        Some(self.read(mark, block))
     }
 
     /// What stands in a box that is followed by nothing but the dialog's last lines: old versions draw some

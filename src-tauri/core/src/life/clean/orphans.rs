@@ -271,7 +271,7 @@ fn in_folder(ground: &Ground<'_>, folder: &Path) -> Option<Group> {
         let Some(rules) = reads.rules else { continue };
         let rule = folder.join(rules).join(RULES_FILE);
         if let Some(bytes) = plain(&rule).filter(|_| !journalled(&rule))
-            && bytes == deliver::rule(rules, reads.import).as_bytes()
+            && bytes == deliver::rule(rules, reads.import.unwrap_or_default()).as_bytes()
         {
             let change = Change::File { path: rule.clone(), sha256: files::sha256(&bytes) };
             add(&mut group, change, &nobody, format!("{RULES_FILE} is word for word what pao writes"));

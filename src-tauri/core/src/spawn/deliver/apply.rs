@@ -56,6 +56,8 @@ impl Work<'_> {
         match step {
             Step::Private { path } => self.private(path).await,
             Step::PrivateFile { path, bytes } => {
+                let folder = path.parent().unwrap_or(path);
+                files::private_dir(folder).map_err(|e| DeliverError::io(folder, e))?;
                 files::write_private(path, bytes, false).map_err(|e| DeliverError::io(path, e))
             }
             Step::Folder { path } => self.folder(path).await,

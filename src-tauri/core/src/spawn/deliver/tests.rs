@@ -18,8 +18,8 @@ use crate::spawn::passed::Way;
 
 const BRIEFING: &str = "# Recorded observations\n- 支付 uses port 8443\n";
 /// A host agent that reads one instructions file and knows no imports.
-const PLAIN: Reads = Reads { instructions: "AGENTS.md", rules: None, import: "" };
-const IMPORTS: Reads = Reads { instructions: "CLAUDE.md", rules: None, import: "@" };
+const PLAIN: Reads = Reads { instructions: "AGENTS.md", rules: None, import: None, limit: None };
+const IMPORTS: Reads = Reads { instructions: "CLAUDE.md", rules: None, import: Some("@"), limit: None };
 
 struct World {
     dir: tempfile::TempDir,
@@ -89,8 +89,16 @@ impl World {
         reads: Reads,
     ) -> Result<Plan, DeliverError> {
         let project = Project::of(folder);
-        let wanted =
-            Wanted { agent, way, folder, project: &project, briefing: BRIEFING, hook_text: "hook", reads };
+        let wanted = Wanted {
+            agent,
+            way,
+            folder,
+            project: &project,
+            briefing: BRIEFING,
+            hook_text: "hook",
+            reads,
+            context: None,
+        };
         plan(&self.host, &self.registry, &wanted).await
     }
 

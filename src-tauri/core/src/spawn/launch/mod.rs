@@ -129,8 +129,8 @@ pub struct LaunchSpec<'a> {
     pub fork_of: Option<&'a str>,
     /// What the agent may do without asking.
     pub permission: Permission,
-    /// Settings for this session only.
-    pub settings_file: Option<&'a Path>,
+    /// What brings hooks or the briefing (see [`crate::agent::SessionSetup`]).
+    pub setup: &'a [OsString],
     /// First prompt.
     pub prompt: Option<&'a str>,
     /// The user's own arguments.
@@ -189,12 +189,12 @@ pub async fn launch(
     registry.set_terminal(id, terminal.name(), &opened.handle).await?;
     let launched = Launched {
         agent: id.to_string(),
-        session: spec.session.to_string(),
+        session: (spec.resume || agent.flags.session.is_some()).then(|| spec.session.to_string()),
         terminal: terminal.name().to_string(),
         handle: opened.handle,
         attach: opened.attach,
         at: now,
-        prompt_in_arguments: spec.prompt.is_some() && agent.flags.prompt_as_argument,
+        prompt_in_arguments: spec.prompt.is_some(),
         agreed: spec.agreed,
     };
     Ok(Start { launched, note: opened.note })
@@ -228,7 +228,7 @@ pub fn skip_possible(host: &Host, agent: &HostAgent) -> Result<(), LaunchError> 
 }
 
 fn refused_as_root(host: &Host, agent: &HostAgent, root: bool) -> Result<(), LaunchError> {
-    if root && host.var("IS_SANDBOX") != Some("1") {
+    if agent.skip_refused_as_root && root && host.var("IS_SANDBOX") != Some("1") {
         return Err(LaunchError::SkipAsRoot(agent.display));
     }
     Ok(())
@@ -275,7 +275,7 @@ fn write(
         resume: spec.resume,
         fork_of: spec.fork_of,
         name: &topic.name,
-        settings: spec.settings_file,
+        setup: spec.setup,
         permission: spec.permission,
         prompt: spec.prompt,
         extra: spec.extra_args,

@@ -86,7 +86,7 @@ impl World {
             resume: false,
             fork_of: None,
             permission: Permission::Ask,
-            settings_file: None,
+            setup: &[],
             prompt: Some("it's \"a\" $(touch pwned)\nof two lines; `touch pwned`"),
             extra_args: &[],
             agreed: BTreeSet::new(),

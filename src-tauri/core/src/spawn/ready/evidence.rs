@@ -30,6 +30,7 @@ pub(super) struct Watch<'a> {
     terminal: &'a dyn Terminal,
     agent: &'a HostAgent,
     launched: &'a Launched,
+    folder: PathBuf,
     transcript: Option<PathBuf>,
     prompt: Option<String>,
     readable: bool,
@@ -56,15 +57,14 @@ impl<'a> Watch<'a> {
         prompt: Option<&str>,
         after: i64,
     ) -> Self {
-        let transcripts = agent.transcripts_dir(host);
-        let file = format!("{}.jsonl", launched.session);
         Self {
             host,
             registry,
             terminal,
             agent,
             launched,
-            transcript: agent.transcript_folder(folder).map(|name| transcripts.join(name).join(file)),
+            folder: folder.to_path_buf(),
+            transcript: None,
             prompt: prompt.map(hook::fingerprint),
             readable: terminal.capabilities_of(&launched.handle).read,
             events_after: after,
@@ -140,7 +140,7 @@ impl<'a> Watch<'a> {
     fn own_files(&mut self) {
         let Some(process) = self.process else { return };
         let said = self.agent.said(self.host, process);
-        let said = said.filter(|said| said.session == self.launched.session);
+        let said = said.filter(|said| self.launched.session.as_ref() == Some(&said.session));
         let doing = said.and_then(|said| said.doing);
         self.seen.file_busy = doing == Some(Doing::Busy);
         self.seen.file_waits = match doing {
@@ -150,6 +150,10 @@ impl<'a> Watch<'a> {
         if self.seen.session_started {
             // The hook will tell of the prompt as well, and earlier.
             return;
+        }
+        if self.transcript.is_none() {
+            let session = self.launched.session.as_deref();
+            self.transcript = session.and_then(|id| self.agent.transcript(self.host, &self.folder, id));
         }
         let (Some(path), Some(prompt)) = (&self.transcript, &self.prompt) else { return };
         if let Some(bytes) = piece(path) {

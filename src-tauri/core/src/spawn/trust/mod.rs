@@ -1,15 +1,18 @@
 //! Fifth room: the host agent's own trust record for exactly one folder, so that no dialog appears.
 //!
 //! The user has agreed before, having been shown what trust enables there ([`inspect`]). One value is written;
-//! a configuration that is not strictly what it should be is refused and stays as it is. A missing one is never
-//! made: it means that the host agent was never set up here, and its first dialogs are for the user anyway.
+//! a configuration that is not strictly what it should be is refused and stays as it is. A missing one is only
+//! made where the host agent was used before and had just nothing to write; otherwise it was never set up here, and
+//! its first dialogs are for the user anyway.
 
 mod inspect;
+mod json;
 mod lock;
 mod record;
 mod restore;
 #[cfg(test)]
 mod tests;
+mod toml;
 
 use std::fs;
 use std::io;
@@ -25,7 +28,7 @@ pub use restore::{keepsake, restore};
 
 use self::lock::HostLock;
 use self::record::Document;
-use crate::agent::TrustRecord;
+use crate::agent::{Covers, TrustRecord};
 use crate::host::Host;
 use crate::host::files;
 use crate::project::Project;
@@ -146,21 +149,21 @@ pub async fn grant(
 ) -> Result<Granted, TrustError> {
     let key = place.folder.to_str().ok_or_else(|| TrustError::NotUnicode(place.folder.to_path_buf()))?;
     // Most folders are trusted already; then no lock is needed, for nothing is written.
-    let Some(bytes) = read(place.config)? else { return Ok(Granted::NeverStarted) };
-    if let Some(by) = covered(&document(place.config, &bytes, place.record)?, place) {
+    let Some(text) = Text::of(place)? else { return Ok(Granted::NeverStarted) };
+    if let Some(by) = covered(&document(place.config, &text.bytes, place.record)?, place) {
         return Ok(Granted::AlreadyTrusted { by });
     }
-    let config = Config::lock(host, place.config).await?;
+    let config = Config::lock(host, place.config, place.record).await?;
     let mut planned: Option<(i64, TrustBefore)> = None;
     let mut written = false;
     let begun = Instant::now();
     let mut again = false;
     while !std::mem::replace(&mut again, true) || begun.elapsed() < PERSISTENCE {
-        let Some(bytes) = read(place.config)? else { return Ok(Granted::NeverStarted) };
-        let document = document(place.config, &bytes, place.record)?;
+        let Some(old) = Text::of(place)? else { return Ok(Granted::NeverStarted) };
+        let document = document(place.config, &old.bytes, place.record)?;
         let edited = match covered(&document, place) {
             Some(_) => None,
-            None => config.edited(&bytes, document.accept(key))?,
+            None => config.edited(&old.bytes, document.accept(key))?,
         };
         let Some((text, before)) = edited else {
             // Ours, seen again after a write that others may have undone, or somebody else's in the meantime.
@@ -177,6 +180,7 @@ pub async fn grant(
                 }
             });
         };
+        let before = if old.there { before } else { TrustBefore::NoFile };
         // Journalled once for all tries: between reading and writing, where others write all the time, there is
         // none for the journal.
         let id = match planned.take() {
@@ -198,7 +202,7 @@ pub async fn grant(
             }
         };
         planned = Some((id, before));
-        if !config.swap(&bytes, text.as_bytes()).await? {
+        if !config.swap(old.there.then_some(&*old.bytes), text.as_bytes()).await? {
             continue;
         }
         written = true;
@@ -240,7 +244,7 @@ pub async fn undo(
     record: TrustRecord,
 ) -> Result<Option<Revoked>, TrustError> {
     let Change::Trust { config: path, folder, before } = &entry.change else { return Ok(None) };
-    let config = match Config::lock(host, path).await {
+    let config = match Config::lock(host, path, record).await {
         Err(TrustError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => None,
         other => Some(other?),
     };
@@ -250,7 +254,13 @@ pub async fn undo(
             let Some(bytes) = read(path)? else { break };
             let revoked = document(path, &bytes, record)?.revoke(folder, before);
             let Some(text) = config.edited(&bytes, revoked)? else { break };
-            if config.swap(&bytes, text.as_bytes()).await? {
+            let made = *before == TrustBefore::NoFile && text.trim() == Document::empty(record);
+            let gone = if made {
+                config.remove(&bytes)?
+            } else {
+                config.swap(Some(&bytes), text.as_bytes()).await?
+            };
+            if gone {
                 registry.change_undone(entry.id).await?;
                 return Ok(Some(Revoked::Removed));
             }
@@ -273,14 +283,39 @@ pub fn is_trusted(place: &Place<'_>) -> bool {
 
 /// The same, where a configuration that [`grant`] would refuse to edit is an error.
 pub fn look(place: &Place<'_>) -> Result<bool, TrustError> {
-    let Some(bytes) = read(place.config)? else { return Ok(false) };
-    Ok(covered(&document(place.config, &bytes, place.record)?, place).is_some())
+    let Some(text) = Text::of(place)? else { return Ok(false) };
+    Ok(covered(&document(place.config, &text.bytes, place.record)?, place).is_some())
 }
 
-fn covered(document: &Document, place: &Place) -> Option<String> {
+fn covered(document: &Document<'_>, place: &Place<'_>) -> Option<String> {
     let repository = place.project.worktree.is_some().then(|| Path::new(&place.project.id));
-    let keys = place.folder.ancestors().chain(repository);
-    keys.filter_map(Path::to_str).find(|key| document.accepts(key)).map(str::to_string)
+    let named = |path: &Path| path.to_str().map(str::to_string);
+    let yes = |key: &String| document.accepts(key);
+    let mut above = place.folder.ancestors().filter_map(named);
+    match place.record.covers {
+        Covers::Below => above.chain(repository.and_then(named)).find(yes),
+        Covers::BelowUnlessDenied => above.find(|key| document.says(key).is_some()).filter(yes),
+        Covers::Repository => {
+            [Some(place.folder), repository].into_iter().flatten().filter_map(named).find(yes)
+        }
+    }
+}
+
+/// A configuration as it is, or as it would be where it may be made.
+struct Text {
+    bytes: Vec<u8>,
+    there: bool,
+}
+
+impl Text {
+    /// `None` where there is none and none may be made.
+    fn of(place: &Place<'_>) -> Result<Option<Self>, TrustError> {
+        if let Some(bytes) = read(place.config)? {
+            return Ok(Some(Self { bytes, there: true }));
+        }
+        let used = place.record.may_be_made && place.config.parent().is_some_and(Path::is_dir);
+        Ok(used.then(|| Self { bytes: Document::empty(place.record).into(), there: false }))
+    }
 }
 
 /// The configuration's bytes; `None` where there is none.
@@ -312,11 +347,12 @@ fn document<'a>(path: &Path, bytes: &'a [u8], record: TrustRecord) -> Result<Doc
 struct Config<'a> {
     path: &'a Path,
     target: PathBuf,
+    record: TrustRecord,
     _ours: files::Lock,
 }
 
 impl<'a> Config<'a> {
-    async fn lock(host: &Host, path: &'a Path) -> Result<Self, TrustError> {
+    async fn lock(host: &Host, path: &'a Path, record: TrustRecord) -> Result<Self, TrustError> {
         let io = |source| TrustError::Io { path: path.to_path_buf(), source };
         let target = files::resolve(path).map_err(io)?;
         let ours = files::lock(&host.lock_file(&target), PATIENCE).await;
@@ -324,7 +360,7 @@ impl<'a> Config<'a> {
             io::ErrorKind::TimedOut => TrustError::Busy(path.to_path_buf()),
             _ => io(e),
         })?;
-        Ok(Self { path, target, _ours: ours })
+        Ok(Self { path, target, record, _ours: ours })
     }
 
     fn edited<T>(&self, bytes: &[u8], edit: Result<T, RecordError>) -> Result<T, TrustError> {
@@ -336,10 +372,29 @@ impl<'a> Config<'a> {
     }
 
     /// Writes under the host agent's lock, if the file is still as it was read.
-    async fn swap(&self, old: &[u8], new: &[u8]) -> Result<bool, TrustError> {
+    async fn swap(&self, old: Option<&[u8]>, new: &[u8]) -> Result<bool, TrustError> {
         let io = |source| TrustError::Io { path: self.path.to_path_buf(), source };
-        let held = HostLock::take(self.path, HOST_PATIENCE).await.map_err(io)?;
-        let Some(_held) = held else { return Err(TrustError::Busy(self.path.to_path_buf())) };
-        files::swap(&self.target, Some(old), new).map_err(io)
+        let held = if self.record.locked {
+            let held = HostLock::take(self.path, HOST_PATIENCE).await.map_err(io)?;
+            Some(held.ok_or_else(|| TrustError::Busy(self.path.to_path_buf()))?)
+        } else {
+            None
+        };
+        let swapped = files::swap(&self.target, old, new).map_err(io)?;
+        if swapped && old.is_none() {
+            fs::set_permissions(&self.target, fs::Permissions::from_mode(0o600)).map_err(io)?;
+        }
+        drop(held);
+        Ok(swapped)
+    }
+
+    /// Removes a file of ours, if it is still as it was read.
+    fn remove(&self, old: &[u8]) -> Result<bool, TrustError> {
+        let io = |source| TrustError::Io { path: self.path.to_path_buf(), source };
+        if read(self.path)?.is_some_and(|bytes| bytes != old) {
+            return Ok(false);
+        }
+        files::remove_if_there(&self.target).map_err(io)?;
+        Ok(true)
     }
 }

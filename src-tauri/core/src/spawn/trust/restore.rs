@@ -34,7 +34,7 @@ pub async fn restore(
     if read(path)?.is_none() {
         return Ok(false);
     }
-    let config = Config::lock(host, path).await?;
+    let config = Config::lock(host, path, record).await?;
     let begun = Instant::now();
     while begun.elapsed() < PERSISTENCE {
         let Some(bytes) = read(path)? else { return Ok(false) };
@@ -50,7 +50,7 @@ pub async fn restore(
         }
         let change = Change::Trust { config: path.clone(), folder: folder.clone(), before: was };
         let id = registry.plan_change(agent, &change, host.now()).await?;
-        if config.swap(&bytes, text.as_bytes()).await? {
+        if config.swap(Some(&bytes), text.as_bytes()).await? {
             registry.change_applied(id).await?;
             return Ok(true);
         }

@@ -23,7 +23,7 @@ use crate::spawn::passed::Way;
 use crate::spawn::{deliver, launch, trust};
 
 pub const GONE: Identity = Identity { pid: u32::MAX / 2, started: Started::Clock(1) };
-const BLOCK: Reads = Reads { instructions: "CLAUDE.md", rules: None, import: "@" };
+const BLOCK: Reads = Reads { instructions: "CLAUDE.md", rules: None, import: Some("@"), limit: None };
 const BRIEFING: &str =
     "<!-- pao:briefing -->\n# Context briefing\n\n- 支付 uses port 8443\n<!-- /pao:briefing -->\n";
 
@@ -120,6 +120,7 @@ impl World {
         let wanted = deliver::Wanted {
             agent: &id,
             way: if reads.is_some() { Way::Files } else { Way::Session },
+            context: None,
             folder,
             project: &project,
             briefing: BRIEFING,
