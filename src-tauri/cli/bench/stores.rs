@@ -69,8 +69,14 @@ impl Stores {
         let started = Instant::now();
         let mut connection = TcpStream::connect(("127.0.0.1", worker.port)).unwrap();
         connection.write_all(request.as_bytes()).unwrap();
-        let mut reply = Vec::new();
-        connection.read_to_end(&mut reply).unwrap();
+        connection.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let (mut reply, mut piece) = (Vec::new(), vec![0; 1 << 16]);
+        // It keeps the connection open for a while, whatever it is asked.
+        while !is_whole(&reply) {
+            let read = connection.read(&mut piece).unwrap();
+            assert!(read > 0, "the Worker broke off");
+            reply.extend_from_slice(&piece[..read]);
+        }
         let took = started.elapsed();
         assert!(reply.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&reply));
         Some(took)
@@ -104,6 +110,16 @@ fn postgres(talk: &mut Talk) -> String {
         database.run("ANALYZE").await;
         database.url()
     })
+}
+
+/// Whether a reply has come to its end: that of its length, or its last chunk.
+fn is_whole(reply: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(reply).to_ascii_lowercase();
+    let Some((head, _)) = text.split_once("\r\n\r\n") else { return false };
+    match head.lines().find_map(|line| line.strip_prefix("content-length:")) {
+        Some(length) => reply.len() >= head.len() + 4 + length.trim().parse::<usize>().unwrap(),
+        None => text.ends_with("\r\n0\r\n\r\n"),
+    }
 }
 
 fn installed(program: &str) -> bool {

@@ -23,9 +23,9 @@ impl Shape {
     /// Reads a text; `content` are its content words.
     pub fn of(text: &str, content: &BTreeSet<String>) -> Self {
         let lower = text.to_lowercase();
-        let valued = |w: &&String| w.chars().any(|c| c.is_ascii_digit());
-        let values = content.iter().filter(valued).collect();
-        let words = content.iter().filter(|w| !valued(w)).collect();
+        let has_digit = |w: &&String| w.chars().any(|c| c.is_ascii_digit());
+        let values = content.iter().filter(has_digit).collect();
+        let words = content.iter().filter(|w| !has_digit(w)).collect();
         let spoken: BTreeSet<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').collect();
         let says = |list: &[&str]| {
             list.iter().any(|w| {
