@@ -1,5 +1,6 @@
 //! An agent's life after its start, on a real Claude Code in real tmux.
 
+mod clean;
 mod tell;
 mod wait;
 

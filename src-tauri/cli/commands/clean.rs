@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use pao_core::host::Host;
 use pao_core::life::clean::automatic::{news, sentence};
 use pao_core::life::clean::{self, Asks, Done, Group, KEPT, Plan, Record, Stage, Standing, Wanted};
@@ -163,8 +163,15 @@ fn extra(asks: Asks) -> Option<&'static str> {
     }
 }
 
+fn ago(host: &Host, at: DateTime<Utc>) -> String {
+    match age(host.now(), at) {
+        now if now == "now" => "just now".into(),
+        age => format!("{age} ago"),
+    }
+}
+
 fn heading(host: &Host, group: &Group) -> String {
-    let since = group.since.map(|at| format!(", {} ago", age(host.now(), at))).unwrap_or_default();
+    let since = group.since.map(|at| format!(", {}", ago(host, at))).unwrap_or_default();
     format!("{}  {}", paint(STRONG, &plain(&group.title)), plain(&format!("{}{since}", group.state)))
 }
 
@@ -237,13 +244,9 @@ fn history(host: &Host, screen: Screen) -> Result<u8, Error> {
             (_, true) => "made by itself",
             _ => "made",
         };
-        let ago = age(host.now(), record.at);
-        let _ = writeln!(
-            text,
-            "{}  {ago} ago  {state}  {}",
-            paint(STRONG, &record.id),
-            plain(&titles.join(", "))
-        );
+        let ago = ago(host, record.at);
+        let _ =
+            writeln!(text, "{}  {ago}  {state}  {}", paint(STRONG, &record.id), plain(&titles.join(", ")));
     }
     if records.is_empty() {
         text.push_str("no cleanup was made\n");

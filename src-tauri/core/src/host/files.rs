@@ -147,12 +147,28 @@ fn replace(path: &Path, bytes: &[u8], permissions: Permissions) -> io::Result<()
 /// A flushed temporary file beside `path`, gone again unless it is renamed.
 fn prepare(path: &Path, bytes: &[u8], permissions: Permissions) -> io::Result<tempfile::NamedTempFile> {
     // A unique name: two writers with one fixed temporary name would publish each other's half file.
-    let mut file = tempfile::Builder::new().prefix(".pao-").suffix(".tmp").tempfile_in(dir_of(path))?;
+    let mut file = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempfile_in(dir_of(path))?;
     file.write_all(bytes)?;
     file.as_file().set_permissions(permissions)?;
     file.as_file().sync_all()?;
     Ok(file)
 }
+
+/// What writers of ours that were killed left in a folder; also what one is writing right now.
+pub fn half_written(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+    entries.filter(is_file).map(|entry| entry.path()).filter(|path| is_temporary(path)).collect()
+}
+
+fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let middle = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+    middle.is_some_and(|m| m.len() == 6 && m.bytes().all(|b| b.is_ascii_alphanumeric()))
+}
+
+const PREFIX: &str = ".pao-";
+const SUFFIX: &str = ".tmp";
 
 /// Makes a rename or removal in `dir` durable.
 pub fn sync_dir(dir: &Path) -> io::Result<()> {

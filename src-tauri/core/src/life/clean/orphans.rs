@@ -64,7 +64,7 @@ impl Seen {
 
 /// Whether that can be an agent's id.
 fn is_id(id: &str) -> bool {
-    id.len() == 32 && id.bytes().all(|b| b.is_ascii_hexdigit())
+    (8..=32).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// Everything without a row.
@@ -231,7 +231,7 @@ fn in_folder(ground: &Ground<'_>, folder: &Path) -> Option<Group> {
     let journalled =
         |path: &Path| open.iter().any(|e| matches!(&e.change, Change::File { path: p, .. } if p == path));
     // The id is no longer known; any valid one will do for the journal.
-    let nobody = "0".repeat(32);
+    let nobody = "0".repeat(12);
     let add = |group: &mut Group, change: Change, agent: &str, why: String| {
         let found = Thing::Found { agent: agent.to_string(), change: change.clone() };
         let path = match &change {
@@ -334,8 +334,8 @@ fn loose(host: &Host, folders: &BTreeSet<PathBuf>) -> Option<Group> {
     places.insert(host.pao_home.clone());
     let mut found: Vec<PathBuf> = places
         .iter()
-        .flat_map(|place| entries(place))
-        .filter(|path| is_temporary(path) && older(path, WRITING))
+        .flat_map(|place| files::half_written(place))
+        .filter(|path| older(path, WRITING))
         .collect();
     let clean = lock_file(host);
     let unused = |path: &PathBuf| path.extension().is_some_and(|e| e == "lock") && *path != clean;
@@ -370,13 +370,6 @@ fn loose(host: &Host, folders: &BTreeSet<PathBuf>) -> Option<Group> {
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter(|e| e.file_type().is_ok_and(|kind| kind.is_file())).map(|e| e.path()).collect()
-}
-
-/// Whether it has the name of a temporary file of ours (see [`files`]).
-fn is_temporary(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let middle = name.strip_prefix(".pao-").and_then(|rest| rest.strip_suffix(".tmp"));
-    middle.is_some_and(|m| m.len() == 6 && m.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
 /// File times come from the real clock, so they are compared with it and not with a frozen one.

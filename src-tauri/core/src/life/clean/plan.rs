@@ -334,7 +334,7 @@ async fn of_agent(
     group.items = items;
     if agent.archived_at.is_none() {
         group.items.push(Item {
-            what: "row of the registry, to the archive".into(),
+            what: "its row, to the archive".into(),
             path: None,
             holds: Vec::new(),
             bytes: 0,

@@ -231,6 +231,9 @@ impl Open {
         let mut left = Vec::new();
         for name in names(host)?.into_iter().filter(|name| name.ends_with(OPEN)) {
             let dir = folder(host).join(name);
+            for half in files::half_written(&dir) {
+                files::remove_if_there(&half).map_err(|e| CleanError::file(&half, e))?;
+            }
             match read(&dir) {
                 Ok(record) => left.push(Self { dir, record }),
                 // Cut short before its list was written, it had done nothing.
