@@ -27,9 +27,9 @@ use crate::spawn::deliver::{self, BRIEFING_FILE, RULES_FILE, block, exclude};
 use crate::spawn::launch;
 
 /// A writer of ours needs its temporary file for moments.
-const WRITING: Duration = Duration::from_secs(60 * 60);
+const WRITING: Duration = Duration::from_hours(1);
 /// A lock that nobody took for that long is nobody's.
-const UNUSED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const UNUSED: Duration = Duration::from_hours(30 * 24);
 
 /// What was seen before the rows were read.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ fn is_id(id: &str) -> bool {
 
 /// Everything without a row.
 pub async fn find(ground: &Ground<'_>, seen: Seen, named: Option<&Path>) -> Result<Vec<Group>, CleanError> {
-    let mut groups = lost(ground, seen);
+    let mut groups = lost(ground, &seen);
     let known = launch::orphans(ground.host, ground.agents);
     let known = |id: &str| known.iter().find(|orphan| orphan.id == id).and_then(|o| o.folder.clone());
     let (mut at_work, mut of_lost) = (Vec::new(), Vec::new());
@@ -97,7 +97,7 @@ pub async fn find(ground: &Ground<'_>, seen: Seen, named: Option<&Path>) -> Resu
     Ok(groups)
 }
 
-fn lost(ground: &Ground<'_>, seen: Seen) -> Vec<Group> {
+fn lost(ground: &Ground<'_>, seen: &Seen) -> Vec<Group> {
     let Ground { host, agents, open, .. } = ground;
     let pane_id = |pane: &tmux::Found| {
         let folder = pane.script.parent()?;
@@ -154,9 +154,10 @@ fn of_lost(ground: &Ground<'_>, id: &str, panes: &[&tmux::Found]) -> Option<Grou
         let change = Change::Private { path: dir.clone() };
         let journalled = entries.iter().any(|entry| entry.change == change);
         let (agent, change_) = (id.to_string(), change.clone());
-        let thing = match journalled {
-            true => Thing::Journalled { agent, change: change_ },
-            false => Thing::Found { agent, change: change_ },
+        let thing = if journalled {
+            Thing::Journalled { agent, change: change_ }
+        } else {
+            Thing::Found { agent, change: change_ }
         };
         group.since = modified(&dir);
         items.push(item(host, thing, id, &change));

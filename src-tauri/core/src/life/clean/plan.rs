@@ -275,7 +275,7 @@ async fn of_agent(
         State::Paused => group.held = Some("it is paused and may come back; name it to clean it up".into()),
         state if state.live() && !named => return Ok(None),
         state if state.live() => {
-            group.held = Some("it has not ended, and only what is gone is cleaned up".into())
+            group.held = Some("it has not ended, and only what is gone is cleaned up".into());
         }
         _ => {}
     }
@@ -304,9 +304,10 @@ async fn of_agent(
                     Some(branch) => format!("; its branch {branch} stays"),
                     None => String::new(),
                 };
-                let along = match along.is_empty() {
-                    true => String::new(),
-                    false => format!("; with it goes for good what can be built again: {}", along.join(", ")),
+                let along = if along.is_empty() {
+                    String::new()
+                } else {
+                    format!("; with it goes for good what can be built again: {}", along.join(", "))
                 };
                 group.items.push(Item {
                     what: format!("worktree {}{branch_words}{along}", host.display(path)),

@@ -208,7 +208,7 @@ impl Open {
         let taken = names(host)?;
         let day = at.format("%Y-%m-%d");
         let is_free = |id: &String| taken.iter().all(|name| name.trim_end_matches(OPEN) != id);
-        let id = (1_u32..).map(|n| format!("{day}-{n}")).find(is_free).unwrap_or_default();
+        let id = (1..=u32::MAX).map(|n| format!("{day}-{n}")).find(is_free).unwrap_or_default();
         let dir = all.join(format!("{id}{OPEN}"));
         files::private_dir(&dir).map_err(|e| CleanError::file(&dir, e))?;
         let standing = Standing::Applying;

@@ -222,10 +222,7 @@ async fn private(
     if !is_kept {
         return Ok(Some("nothing of it was kept".into()));
     }
-    let id = match journalled {
-        true => Some(registry.plan_change(agent, change, host.now()).await?),
-        false => None,
-    };
+    let id = if journalled { Some(registry.plan_change(agent, change, host.now()).await?) } else { None };
     if let Some(parent) = path.parent() {
         files::private_dir(parent).map_err(io)?;
     }

@@ -59,7 +59,7 @@ pub(super) fn git(at: &Path) -> Run {
     let run = Run::new("git").args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
     let run = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE"]
         .iter()
-        .fold(run, |run, name| run.env_remove(name));
+        .fold(run, Run::env_remove);
     run.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C").cwd(at).limit(Duration::from_secs(20))
 }
 
@@ -113,7 +113,7 @@ async fn looked(path: &Path, ours: &[&Path]) -> Result<Work, String> {
     if flagged.stdout.split(|b| *b == 0).any(is_flagged) {
         return held("has files whose changes git was told to overlook");
     }
-    let head = match ask(&real, &["rev-parse", "--verify", "-q", "HEAD^{commit}"]).await {
+    let commit = match ask(&real, &["rev-parse", "--verify", "-q", "HEAD^{commit}"]).await {
         Ok(out) => out.text(),
         Err(_) => return held("has no commit yet"),
     };
@@ -126,12 +126,12 @@ async fn looked(path: &Path, ours: &[&Path]) -> Result<Work, String> {
     if stashes.lines().any(is_here) {
         return held("has stashed work");
     }
-    let known = ["for-each-ref", "--format=%(refname)", "--contains", &head, "refs/heads", "refs/remotes"];
+    let known = ["for-each-ref", "--format=%(refname)", "--contains", &commit, "refs/heads", "refs/remotes"];
     let own_ref = branch.as_ref().map(|branch| format!("refs/heads/{branch}"));
     if !ask(&real, &known).await?.text().lines().any(|name| Some(name) != own_ref.as_deref()) {
         return held("has commits that are neither pushed nor merged");
     }
-    Ok(Work::Free { repository: common, branch, head, along })
+    Ok(Work::Free { repository: common, branch, head: commit, along })
 }
 
 async fn submodules(top: &Path) -> Result<bool, String> {
@@ -198,9 +198,7 @@ pub(super) async fn restore(
 ) -> Result<(), String> {
     let run = git(repository).args(["worktree", "add", "-q"]);
     let run = if branch.is_none() { run.arg("--detach") } else { run };
-    settled(
-        run.arg("--").arg(path).arg(branch.unwrap_or(head)).limit(Duration::from_secs(120)).output().await,
-    )
+    settled(run.arg("--").arg(path).arg(branch.unwrap_or(head)).limit(Duration::from_mins(2)).output().await)
 }
 
 fn settled(out: Result<Outcome, RunError>) -> Result<(), String> {

@@ -143,12 +143,12 @@ async fn journalled(
         Some(entry) => entry.id,
         None => registry.plan_change(whom.agent, change, whom.now).await?,
     };
-    let made = make();
-    match &made {
+    let done = make();
+    match &done {
         Ok(Restored::Back | Restored::There) => registry.change_applied(id).await?,
         _ => registry.change_undone(id).await?,
     }
-    made
+    done
 }
 
 async fn folder(
@@ -216,13 +216,13 @@ async fn cut(
             Some(splice.reversed(&now).unwrap_or_else(|| exclude::add(&now, line)))
         }
         _ if block::agents(&now).is_ok_and(|there| there.iter().any(|id| id == whom.agent)) => None,
-        _ => match splice.reversed(&now) {
-            Some(before) => Some(before),
-            None => {
+        _ => {
+            let Some(before) = splice.reversed(&now) else {
                 let why = format!("{} was changed since, and is left as it is", path.display());
                 return Ok(Restored::Refused(why));
-            }
-        },
+            };
+            Some(before)
+        }
     };
     let make = || match &again {
         None => Ok(Restored::There),

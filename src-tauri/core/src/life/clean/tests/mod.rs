@@ -71,7 +71,7 @@ impl World {
             cwd: root.clone(),
             exe: root.join("pao-exe"),
             env: BTreeMap::from([
-                ("PATH".into(), std::env::var_os("PATH").unwrap_or_default()),
+                ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
                 ("PAO_TMUX_SOCKET".into(), format!("pao-clean-{}", uuid::Uuid::new_v4().simple()).into()),
             ]),
             frozen: chrono::DateTime::parse_from_rfc3339("2026-11-30T12:00:00Z").ok().map(|t| t.to_utc()),
