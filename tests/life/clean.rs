@@ -71,6 +71,7 @@ fn gone(world: &World, id: &str, name: &str, folder: &Path, state: State) {
         let wanted = deliver::Wanted {
             agent: id,
             way: if state == State::Paused { Way::Files } else { Way::Session },
+            context: None,
             folder: &folder,
             project: &project,
             briefing: "# Recorded observations\n",
