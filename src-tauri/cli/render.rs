@@ -52,6 +52,14 @@ impl Screen {
         self.raw(&text)
     }
 
+    /// Writes one JSON document on one line, for those that go on and on.
+    pub fn line(self, value: &impl Serialize) -> Result<(), Error> {
+        let mut text = serde_json::to_string(value)
+            .map_err(|e| Error::internal(format!("the answer cannot be written as JSON: {e}")))?;
+        text.push('\n');
+        self.raw(&text)
+    }
+
     /// Writes a line for people beside the answer, to standard error.
     pub fn aside(self, text: &str) {
         // Whoever closed standard error does not want to hear that either.

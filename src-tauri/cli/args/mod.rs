@@ -2,6 +2,7 @@
 
 pub mod clean;
 pub mod life;
+pub mod look;
 pub mod names;
 
 use std::path::PathBuf;
@@ -59,9 +60,21 @@ pub enum Verb {
     /// Take back everything that was done for an agent or a folder
     #[command(after_help = UNDO_EXAMPLES)]
     Undo(Undo),
-    /// List agents
-    #[command(after_help = AGENTS_EXAMPLES)]
-    Agents(Agents),
+    /// List agents: who needs you first
+    #[command(after_help = look::AGENTS_EXAMPLES)]
+    Agents(look::Agents),
+    /// Look at one agent
+    #[command(after_help = look::AGENT_EXAMPLES)]
+    Agent {
+        #[command(subcommand)]
+        what: look::Agent,
+    },
+    /// Bring an agent's terminal forward
+    #[command(after_help = look::FOCUS_EXAMPLES)]
+    Focus(look::Focus),
+    /// Read what is said in an agent's conversation
+    #[command(after_help = look::LOGS_EXAMPLES)]
+    Logs(look::Logs),
     /// Tell running agents something
     #[command(after_help = life::TELL_EXAMPLES)]
     Tell(life::Tell),
@@ -129,12 +142,6 @@ Examples:
   pao undo api            by the agent's name or id
   pao undo -C ~/code/api  all agents of a folder
   pao undo api --end      end it first, if it still runs";
-
-const AGENTS_EXAMPLES: &str = "\
-Examples:
-  pao agents
-  pao agents --all
-  pao agents --json | jq -r '.[] | select(.state == \"needs-you\").name'";
 
 const SOURCES_EXAMPLES: &str = "\
 Examples:
@@ -342,23 +349,6 @@ pub struct Undo {
     /// End agents that still run
     #[arg(long)]
     pub end: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub struct Agents {
-    #[command(subcommand)]
-    pub what: Option<AgentsVerb>,
-    /// Also those that have ended
-    #[arg(long, short)]
-    pub all: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum AgentsVerb {
-    /// Put away what was written for agents that are gone; can be undone
-    #[command(after_help = clean::EXAMPLES)]
-    Clean(clean::Clean),
 }
 
 #[expect(clippy::large_enum_variant, reason = "there is one of it")]

@@ -1,60 +1,94 @@
-//! `pao agents`: who is there, what they do, where.
+//! `pao agents`: who is there, who needs the user, what they do, where.
 
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+
+use chrono::TimeDelta;
+use pao_core::Error;
 use pao_core::config::Config;
 use pao_core::host::Host;
 use pao_core::life::clean::automatic::automatic;
-use pao_core::life::sweep::sweep;
+use pao_core::life::evidence::Effort;
+use pao_core::life::freshness;
+use pao_core::life::sweep::sweep_with;
+use pao_core::life::watch::Watch;
 use pao_core::registry::Registry;
 use pao_core::registry::agents::{Agent, State};
-use pao_core::{Error, wire};
+use pao_core::wire::look::{Changed, Listed};
 
 use super::clean::tell_news;
 use super::waiting;
-use crate::args::Agents;
-use crate::render::{BAD, GOOD, QUIET, STRONG, Screen, Table, WARNING, age, clean, count, paint};
+use crate::args::look::Agents;
+use crate::interrupt::Interrupt;
+use crate::render::{BAD, GOOD, QUIET, STRONG, Screen, Table, WARNING, clean, count, paint};
 
 pub async fn run(host: &Host, screen: Screen, what: Agents) -> Result<u8, Error> {
+    let config = Config::load(host)?;
+    let half_life = config.freshness.half_life();
+    if what.watch {
+        return watch(host, screen, what.all, half_life).await;
+    }
     let registry = waiting(host, screen, Registry::open_to_ask(&host.registry_file())).await?;
     if !registry.is_kept().await {
-        sweep(host, &registry).await;
-        if let Ok(config) = Config::load(host) {
-            automatic(host, &config, &registry).await;
-        }
+        sweep_with(host, &registry, Effort::FULL).await;
+        automatic(host, &config, &registry).await;
     }
     let all = registry.agents().await?;
     screen.unreadable(&registry);
     registry.close().await;
-    let (shown, ended): (Vec<_>, Vec<_>) = all.into_iter().partition(|a| what.all || a.ended_at.is_none());
+    let total = all.len();
+    let shown = shown(all, what.all);
     if screen.json {
-        screen.document(&shown.iter().map(wire::Agent::from).collect::<Vec<_>>())?;
+        screen.document(&shown.iter().map(|a| Listed::new(a, host.now(), half_life)).collect::<Vec<_>>())?;
         return Ok(0);
     }
     tell_news(host, screen);
-    if shown.is_empty() {
-        screen.say("no agents\n")?;
-    } else {
-        let mut table = Table::new(&["NAME", "STATE", "AGE", "FOLDER", "TASK"]);
-        for agent in &shown {
-            table.row([
-                paint(STRONG, &clean(&agent.name)),
-                state(agent),
-                age(host.now(), agent.created_at),
-                clean(&host.display(&agent.folder)),
-                paint(QUIET, &clean(agent.needs.as_deref().or(agent.prompt.as_deref()).unwrap_or(""))),
-            ]);
-        }
-        screen.say(&table.to_string())?;
-    }
-    if !ended.is_empty() {
-        screen.aside(&format!(
-            "{} not shown; see them with --all",
-            count(ended.len(), "ended agent", "ended agents")
-        ));
+    screen.say(&table(host, &shown, half_life))?;
+    if total > shown.len() {
+        let hidden = count(total - shown.len(), "ended agent", "ended agents");
+        screen.aside(&format!("{hidden} not shown; see them with --all"));
     }
     Ok(0)
 }
 
-fn state(agent: &Agent) -> String {
+/// Those to be shown, in the order in which they matter.
+fn shown(mut agents: Vec<Agent>, all: bool) -> Vec<Agent> {
+    agents.retain(|agent| all || (agent.ended_at.is_none() && agent.archived_at.is_none()));
+    freshness::sort(&mut agents);
+    agents
+}
+
+fn table(host: &Host, agents: &[Agent], half_life: TimeDelta) -> String {
+    if agents.is_empty() {
+        return "no agents\n".into();
+    }
+    let mut table = Table::new(&["NAME", "STATE", "FRESHNESS", "FOLDER", "TASK"]);
+    for agent in agents {
+        let fresh = freshness::of(agent, host.now(), half_life);
+        table.row([
+            paint(STRONG, &clean(&agent.name)),
+            state(agent),
+            format!("{} {}", bar(fresh), freshness::words(agent, host.now())),
+            clean(&host.display(&agent.folder)),
+            paint(QUIET, &clean(agent.needs.as_deref().or(agent.prompt.as_deref()).unwrap_or(""))),
+        ]);
+    }
+    table.to_string()
+}
+
+/// A bar of five that fades; what still counts at all shows one.
+fn bar(fresh: f64) -> String {
+    let full = (1..=5).filter(|step| fresh * 5.0 > f64::from(*step) - 0.5).count();
+    let full = if fresh > 0.01 { full.max(1) } else { full };
+    let style = match full {
+        4.. => GOOD,
+        2.. => WARNING,
+        _ => QUIET,
+    };
+    paint(style, &"▮".repeat(full)) + &paint(QUIET, &"▯".repeat(5 - full))
+}
+
+pub fn state(agent: &Agent) -> String {
     let style = match agent.state {
         State::Working | State::Idle => GOOD,
         State::Starting | State::NeedsYou => WARNING,
@@ -63,4 +97,66 @@ fn state(agent: &Agent) -> String {
     };
     let words = if agent.state == State::NeedsYou { "needs you" } else { agent.state.name() };
     paint(style, words)
+}
+
+/// Shows every change until Ctrl-C.
+async fn watch(host: &Host, screen: Screen, all: bool, half_life: TimeDelta) -> Result<u8, Error> {
+    let registry = waiting(host, screen, Registry::open(&host.registry_file())).await?;
+    let interrupt = Interrupt::watch(screen, "")?;
+    let mut watch = Watch::new(host, &registry);
+    let mut last = Vec::new();
+    let mut said = false;
+    loop {
+        let agents = tokio::select! {
+            agents = watch.next() => agents?,
+            () = interrupt.cancel.cancelled() => break,
+        };
+        if let Some(why) = watch.changes.unwatched.as_ref().filter(|_| !std::mem::replace(&mut said, true)) {
+            screen
+                .aside(&format!("files cannot be watched ({}), so they are looked at every 2 s", clean(why)));
+        }
+        let agents = shown(agents, all);
+        if screen.json {
+            for line in changes(&last, &agents, host, half_life) {
+                screen.line(&line)?;
+            }
+        } else {
+            draw(screen, &table(host, &agents, half_life))?;
+        }
+        last = agents;
+    }
+    drop(watch);
+    registry.close().await;
+    Ok(0)
+}
+
+/// A fresh screen on a terminal, one list after the other elsewhere.
+fn draw(screen: Screen, table: &str) -> Result<(), Error> {
+    if std::io::stdout().is_terminal() {
+        screen.raw("\x1b[H\x1b[2J")?;
+        screen.say(table)
+    } else {
+        screen.say(&(table.to_string() + "\n"))
+    }
+}
+
+fn changes(before: &[Agent], now: &[Agent], host: &Host, half_life: TimeDelta) -> Vec<Changed> {
+    let at = host.now();
+    let known: BTreeMap<&str, &Agent> = before.iter().map(|agent| (agent.id.as_str(), agent)).collect();
+    let changed = |agent: &Agent, gone| Changed { at, agent: Listed::new(agent, at, half_life), gone };
+    let gone = before.iter().filter(|agent| !now.iter().any(|other| other.id == agent.id));
+    let turned = now.iter().filter(|agent| known.get(agent.id.as_str()) != Some(agent));
+    turned.map(|agent| changed(agent, false)).chain(gone.map(|agent| changed(agent, true))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_fades_and_what_is_left_shows() {
+        let plain = |fresh| anstream::adapter::strip_str(&bar(fresh)).to_string();
+        let bars = [1.0, 0.6, 0.2, 0.02, 0.0].map(plain);
+        assert_eq!(bars, ["▮▮▮▮▮", "▮▮▮▯▯", "▮▯▯▯▯", "▮▯▯▯▯", "▯▯▯▯▯"]);
+    }
 }

@@ -1,12 +1,15 @@
 //! One file per verb: what was typed becomes one call of the core, and its answer becomes a screen.
 
+mod agent;
 mod agents;
 mod brief;
 mod clean;
 pub mod completions;
 mod config;
 mod doctor;
+mod focus;
 mod index;
+mod logs;
 mod recall;
 mod secret;
 mod sources;
@@ -21,7 +24,8 @@ use std::time::Duration;
 use pao_core::Error;
 use pao_core::host::Host;
 
-use crate::args::{Agents, AgentsVerb, Verb};
+use crate::args::Verb;
+use crate::args::look::{Agents, AgentsVerb};
 use crate::render::Screen;
 
 /// How long nobody wonders what is going on.
@@ -58,6 +62,9 @@ pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {
         Verb::Agents(what) => agents::run(&host, screen, what).await,
         Verb::Tell(what) => tell::run(host, screen, what).await,
         Verb::Wait(what) => wait::run(&host, screen, what).await,
+        Verb::Agent { what } => agent::run(host, screen, what).await,
+        Verb::Focus(what) => focus::run(host, screen, what).await,
+        Verb::Logs(what) => logs::run(host, screen, what).await,
         Verb::Sources { what } => sources::run(host, screen, what).await,
         Verb::Secret { what } => secret::run(&host, screen, what).await,
         Verb::Index(what) => index::run(host, screen, what).await,

@@ -25,6 +25,8 @@ pub struct Config {
     pub agent: AgentConfig,
     /// What is particular to a host agent, by its kind.
     pub agents: BTreeMap<String, AgentsConfig>,
+    /// How agents are looked at.
+    pub freshness: FreshnessConfig,
     /// Memory stores by name. Without an entry of kind `history`, one named `history` is enabled.
     pub sources: BTreeMap<String, SourceConfig>,
     /// Where secrets are kept.
@@ -106,6 +108,27 @@ pub struct AgentsConfig {
     pub command: Option<String>,
     /// Further arguments, placed before ours.
     pub args: Option<Vec<String>>,
+}
+
+/// How agents are looked at.
+#[derive(Debug, Clone, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct FreshnessConfig {
+    /// Hours after which an agent counts as half as fresh.
+    pub half_life_hours: u32,
+}
+
+impl Default for FreshnessConfig {
+    fn default() -> Self {
+        Self { half_life_hours: 24 }
+    }
+}
+
+impl FreshnessConfig {
+    /// The half-life.
+    pub fn half_life(&self) -> chrono::TimeDelta {
+        chrono::TimeDelta::hours(i64::from(self.half_life_hours))
+    }
 }
 
 /// Where secrets are kept.

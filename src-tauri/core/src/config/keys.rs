@@ -81,6 +81,12 @@ pub const GENERAL: &[Key] = &[
     key("agents.gemini.command", Takes::Text, None, "Gemini CLI's program"),
     key("agents.gemini.args", Takes::Texts, None, "further arguments for Gemini CLI"),
     key(
+        "freshness.half_life_hours",
+        Takes::Number(1, 8760),
+        Some("24"),
+        "hours after which an agent counts as half as fresh",
+    ),
+    key(
         "secrets.store",
         Takes::OneOf(&["keyring", "file"]),
         Some("\"keyring\""),

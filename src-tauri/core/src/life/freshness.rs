@@ -3,6 +3,8 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::registry::agents::{Agent, State};
+
 /// 2^(−age / half-life), in 0..=1; 1 for a sign that lies in the future, as after a clock was set back.
 pub fn freshness(sign: DateTime<Utc>, now: DateTime<Utc>, half_life: TimeDelta) -> f64 {
     let age = (now - sign).as_seconds_f64().max(0.0);
@@ -10,9 +12,91 @@ pub fn freshness(sign: DateTime<Utc>, now: DateTime<Utc>, half_life: TimeDelta) 
     (-age / half).exp2()
 }
 
+/// An agent's freshness. One that is in a turn or being started is there right now.
+pub fn of(agent: &Agent, now: DateTime<Utc>, half_life: TimeDelta) -> f64 {
+    match agent.state {
+        State::Starting | State::Working => 1.0,
+        _ => freshness(agent.sign_at.max(agent.state_at), now, half_life),
+    }
+}
+
+/// Why it is as fresh as it is, in words: "worked 3 min ago".
+pub fn words(agent: &Agent, now: DateTime<Utc>) -> String {
+    let since = |at| span(now - at);
+    match agent.state {
+        State::Starting => format!("starting for {}", since(agent.state_at)),
+        State::Working => format!("working for {}", since(agent.state_at)),
+        State::NeedsYou => format!("asked {} ago", since(agent.state_at)),
+        State::Idle => format!("worked {} ago", since(agent.sign_at.max(agent.state_at))),
+        State::Paused | State::Ended | State::Lost => {
+            format!("{} {} ago", agent.state.name(), since(agent.state_at))
+        }
+    }
+}
+
+/// A span of time in one unit, the way one would say it.
+fn span(time: TimeDelta) -> String {
+    let seconds = time.num_seconds().max(0);
+    match seconds {
+        ..90 => format!("{seconds} s"),
+        90..5_400 => format!("{} min", seconds / 60),
+        5_400..129_600 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+/// Puts agents in the order in which they matter: who needs the user first, then who works, is idle, starts, rests,
+/// has ended, was lost; the fresher first within each.
+pub fn sort(agents: &mut [Agent]) {
+    let rank = |state| match state {
+        State::NeedsYou => 0,
+        State::Working => 1,
+        State::Idle => 2,
+        State::Starting => 3,
+        State::Paused => 4,
+        State::Ended => 5,
+        State::Lost => 6,
+    };
+    agents.sort_by(|a, b| {
+        let sign = |agent: &Agent| agent.sign_at.max(agent.state_at);
+        (rank(a.state), sign(b), &a.id).cmp(&(rank(b.state), sign(a), &b.id))
+    });
+}
+
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+
+    #[test]
+    fn who_needs_the_user_comes_first_and_the_reason_is_said() {
+        let now = DateTime::parse_from_rfc3339("2026-11-30T12:00:00Z").unwrap().to_utc();
+        let agent = |id: &str, state, minutes| {
+            let at = now - TimeDelta::minutes(minutes);
+            Agent { state, ..Agent::starting(id, id, Path::new("/code"), "claude-code", at) }
+        };
+        let mut agents = [
+            agent("lost", State::Lost, 1),
+            agent("old", State::Idle, 5000),
+            agent("idle", State::Idle, 3),
+            agent("works", State::Working, 2),
+            agent("asks", State::NeedsYou, 200),
+        ];
+        sort(&mut agents);
+        let said: Vec<String> = agents.iter().map(|a| format!("{}: {}", a.id, words(a, now))).collect();
+        let wanted = [
+            "asks: asked 3 h ago",
+            "works: working for 2 min",
+            "idle: worked 3 min ago",
+            "old: worked 3 d ago",
+            "lost: lost 60 s ago",
+        ];
+        assert_eq!(said, wanted);
+        let day = TimeDelta::days(1);
+        assert!((of(&agents[1], now, day) - 1.0).abs() < 1e-9);
+        assert!(of(&agents[3], now, day) < 0.1);
+    }
 
     #[test]
     fn half_is_left_after_the_half_life_and_a_clock_set_back_takes_nothing() {

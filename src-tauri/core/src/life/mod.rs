@@ -5,16 +5,20 @@
 //! or app comes by brings the registry up to date ([`sweep`]). Nothing here ends, types into or removes anything
 //! unless the user asked for it.
 
+pub mod account;
 pub mod checkpoint;
 pub mod clean;
 pub mod evidence;
 pub mod extract;
+pub mod focus;
 pub mod freshness;
+pub mod logs;
 pub mod repository;
 pub mod sweep;
 pub mod tell;
 pub mod told;
 pub mod truth;
 pub mod wait;
+pub mod watch;
 
 pub use sweep::state_of;

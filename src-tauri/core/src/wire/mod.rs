@@ -5,6 +5,7 @@
 
 mod clean;
 pub mod life;
+pub mod look;
 
 use std::path::Path;
 use std::time::Duration;
@@ -295,6 +296,10 @@ pub struct Agent {
     pub state: &'static str,
     /// What it waits for.
     pub needs: Option<String>,
+    /// Since when it does that.
+    pub state_at: DateTime<Utc>,
+    /// What proves it, a short phrase.
+    pub evidence: Option<String>,
     /// Where it works.
     pub folder: String,
     /// The project this folder belongs to.
@@ -323,6 +328,8 @@ pub struct Agent {
     pub sign_at: DateTime<Utc>,
     /// When it ended.
     pub ended_at: Option<DateTime<Utc>>,
+    /// When it was put aside.
+    pub archived_at: Option<DateTime<Utc>>,
 }
 
 impl From<&agents::Agent> for Agent {
@@ -332,6 +339,8 @@ impl From<&agents::Agent> for Agent {
             id: agent.id.clone(),
             state: agent.state.name(),
             needs: agent.needs.clone(),
+            state_at: agent.state_at,
+            evidence: agent.state_by.clone(),
             folder: path(&agent.folder),
             project: agent.project.clone(),
             host_agent: agent.host_agent.clone(),
@@ -346,6 +355,7 @@ impl From<&agents::Agent> for Agent {
             created_at: agent.created_at,
             sign_at: agent.sign_at,
             ended_at: agent.ended_at,
+            archived_at: agent.archived_at,
         }
     }
 }

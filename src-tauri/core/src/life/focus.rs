@@ -1,0 +1,66 @@
+//! Brings an agent's terminal forward, or says how a person gets there.
+
+use super::state_of;
+use crate::host::process::Identity;
+use crate::host::terminal::{self, TerminalError};
+use crate::registry::agents::Agent;
+use crate::{Context, Error};
+
+/// Where the agent is now to be seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Focused {
+    /// Its window is in front.
+    InFront,
+    /// No window can be shown here; this command shows it.
+    Attach(String),
+}
+
+/// Brings the terminal of that agent (name or id) forward.
+pub async fn focus(context: &Context, word: &str) -> Result<(Agent, Focused), Error> {
+    let agent = find(context, word).await?;
+    let agent = state_of(context, &agent.id).await?.unwrap_or(agent);
+    let name = &agent.name;
+    let (Some(terminal), Some(handle)) = (agent.terminal.as_deref(), agent.handle.as_deref()) else {
+        let why = if agent.state.live() { "no window was opened for it yet" } else { "it has no window" };
+        return Err(Error::user(format!("{name} is {}, and {why}", agent.state.name()), next(&agent)));
+    };
+    let terminal = terminal::choose(&context.host, terminal)?;
+    match terminal.focus(handle).await {
+        Ok(()) => Ok((agent, Focused::InFront)),
+        Err(TerminalError::Gone { .. }) => Err(gone(&agent)),
+        // Where there is no display, a person can still attach.
+        Err(error @ TerminalError::NotCapable { .. }) => match terminal.attach(handle) {
+            Some(command) => Ok((agent, Focused::Attach(command))),
+            None => Err(error.into()),
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The agent of that name or id.
+pub async fn find(context: &Context, word: &str) -> Result<Agent, Error> {
+    let found = context.registry.find(word).await?;
+    found.ok_or_else(|| Error::user(format!("there is no agent {word}"), "see `pao agents --all`"))
+}
+
+fn gone(agent: &Agent) -> Error {
+    let name = &agent.name;
+    match agent.process.filter(|process| process.alive()) {
+        Some(Identity { pid, .. }) => Error::environment(
+            format!("the window of {name} is gone; its process {pid} still runs"),
+            format!("end it with `pao undo {name} --end`, or kill {pid}"),
+        ),
+        None => Error::environment(
+            format!("the window of {name} is gone; it is {}", agent.state.name()),
+            next(agent),
+        ),
+    }
+}
+
+fn next(agent: &Agent) -> String {
+    if agent.state.live() {
+        format!("see `pao agent show {}`", agent.name)
+    } else {
+        format!("read what it did: `pao logs {}`", agent.name)
+    }
+}
