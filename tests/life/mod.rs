@@ -1,6 +1,8 @@
 //! An agent's life after its start, on a real Claude Code in real tmux.
 
 mod clean;
+mod looked_at;
+mod states;
 mod tell;
 mod wait;
 

@@ -1,0 +1,118 @@
+//! Looking at agents: the list as it changes, one agent in full, its window, its log.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use pao_core::registry::Registry;
+use pao_core::registry::agents::{Agent, State};
+use serde_json::Value;
+
+use crate::harness::claude::{Claude, Version, wait};
+use crate::harness::world::{PAO, World};
+
+fn rows(world: &World, change: impl AsyncFn(&Registry)) {
+    wait(async {
+        let registry = Registry::open(&world.path(".pao/registry.db")).await.unwrap();
+        change(&registry).await;
+        registry.close().await;
+    });
+}
+
+fn switches(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let number = |line: &str| line.split_whitespace().last().and_then(|n| n.parse::<u64>().ok());
+    status.lines().filter(|line| line.contains("ctxt_switches")).filter_map(number).sum()
+}
+
+#[test]
+fn the_watched_list_says_each_change_once_and_does_nothing_when_nothing_runs() {
+    let mut world = World::new();
+    world.real_clock();
+    rows(&world, async |_| ());
+    let mut child = world
+        .command(PAO)
+        .args(["agents", "--watch", "--json", "--all"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    std::thread::sleep(Duration::from_secs(1));
+    let before = switches(child.id());
+    std::thread::sleep(Duration::from_secs(5));
+    let woken = switches(child.id()) - before;
+    assert!(woken <= 5, "woken {woken} times in five seconds although nothing runs");
+
+    let now = chrono::Utc::now();
+    let agent = Agent {
+        state: State::Ended,
+        ended_at: Some(now),
+        ..Agent::starting("a1", "app", &world.home, "claude-code", now)
+    };
+    rows(&world, async |registry| {
+        registry.add(&agent).await.unwrap();
+        registry.set_state("a1", State::Ended, None, "test", now).await.unwrap();
+    });
+    let line = next();
+    assert_eq!((&line["agent"]["id"], &line["gone"]), (&"a1".into(), &false.into()), "{line:#}");
+    let mut last = line;
+    while last["agent"]["state"] != "ended" {
+        last = next();
+    }
+    rows(&world, async |registry| registry.forget("a1").await.unwrap());
+    assert_eq!(next()["gone"], true);
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    let began = Instant::now();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn one_agent_is_shown_in_full_its_window_found_and_its_log_read() {
+    let claude = Claude::new(Version::New);
+    let folder = claude.repository("code/app");
+    let spawned = claude.spawn(&folder, &["fix", "the", "login"]);
+    claude.comes_to(&spawned, "idle");
+    let shown = claude.world.pao(["agent", "show", "app", "--json"]).ok().json();
+    assert_eq!(shown["prompt"], "fix the login");
+    assert_eq!(shown["briefing"]["as_delivered"], true, "{shown:#}");
+    assert_eq!(shown["briefing"]["hash"], spawned["briefing_hash"]);
+    assert!(shown["written"].as_array().is_some_and(|w| !w.is_empty()), "{shown:#}");
+    let text = claude.world.pao(["agent", "show", "app"]).ok().stdout;
+    for part in
+        ["fix the login", "States", "Conversations", "Written for it", "Briefing", "as delivered", "startup"]
+    {
+        assert!(text.contains(part), "{part} is missing in\n{text}");
+    }
+    // There is no display here, so it is said how to get there.
+    let focused = claude.world.pao(["focus", "app", "--json"]).ok().json();
+    assert_eq!(focused["in_front"], false);
+    assert_eq!(focused["attach"], spawned["attach"]);
+    let logs = claude.world.pao(["logs", "app"]).ok().stdout;
+    assert!(logs.contains("fix the login") && logs.contains("noted"), "{logs}");
+
+    // Followed until it ends.
+    let mut follow = claude.world.pao(["logs", "app", "--follow", "--json"]).start();
+    let pane = claude.panes().remove(0);
+    claude.ask(&pane, "and the logout");
+    claude.comes_to(&spawned, "idle");
+    claude.exit(&pane, &spawned);
+    let began = Instant::now();
+    while follow.try_wait().unwrap().is_none() {
+        assert!(began.elapsed() < Duration::from_secs(20), "it follows an agent that has ended");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let mut followed = String::new();
+    std::io::Read::read_to_string(&mut follow.stdout.take().unwrap(), &mut followed).unwrap();
+    assert!(followed.contains("and the logout"), "{followed}");
+    assert!(followed.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+
+    let gone = claude.world.pao(["focus", "app"]).run();
+    assert_eq!(gone.code, Some(4), "{}", gone.screen);
+    assert!(gone.stderr.contains("the window of app is gone; it is ended"), "{}", gone.screen);
+    assert!(claude.world.pao(["logs", "app"]).ok().stdout.contains("and the logout"));
+    assert_eq!(claude.world.pao(["focus", "nobody"]).run().code, Some(2));
+}
