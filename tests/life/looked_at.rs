@@ -110,6 +110,7 @@ fn one_agent_is_shown_in_full_its_window_found_and_its_log_read() {
     assert!(followed.contains("and the logout"), "{followed}");
     assert!(followed.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
 
+    claude.until("its window is gone", || claude.panes().is_empty());
     let gone = claude.world.pao(["focus", "app"]).run();
     assert_eq!(gone.code, Some(4), "{}", gone.screen);
     assert!(gone.stderr.contains("the window of app is gone; it is ended"), "{}", gone.screen);

@@ -34,7 +34,8 @@ pub struct Judged<'a> {
     pub at: DateTime<Utc>,
 }
 
-/// Makes a conversation the agent's current one.
+/// Makes a conversation the agent's current one. The agent's own file may tell of it a moment before its hook does,
+/// which knows how it began.
 pub(super) async fn begin(
     connection: &mut SqliteConnection,
     agent: &str,
@@ -45,7 +46,7 @@ pub(super) async fn begin(
     sqlx::query(
         "INSERT INTO sessions (session, agent, source, at, parent)
          SELECT ?1, id, ?2, ?3, CASE WHEN session <> ?1 THEN session END FROM agents WHERE id = ?4
-         ON CONFLICT DO NOTHING",
+         ON CONFLICT (agent, session) DO UPDATE SET source = excluded.source WHERE source = 'session file'",
     )
     .bind(session)
     .bind(source)
