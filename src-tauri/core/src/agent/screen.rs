@@ -15,8 +15,8 @@ pub enum Layout {
     Ruled,
     /// In the first column, above an empty line and a footer of a line that names the model and one more.
     Footed,
-    /// Between a bar of lower and one of upper half blocks. A line that says what goes on stands above the rule
-    /// above them.
+    /// Between a bar of lower and one of upper half blocks, or two empty lines. Above that stands the permission mode,
+    /// then a rule, then a line that says what goes on.
     Barred,
 }
 
@@ -185,12 +185,7 @@ impl Screens {
     fn prompt<'a>(&self, lines: &'a [&'a str]) -> Option<Prompt<'a>> {
         let (above, inside, below) = match self.layout {
             Layout::Ruled => between(lines, is_rule, is_rule)?,
-            Layout::Barred => {
-                let (above, inside, below) = between(lines, |l| is_bar(l, '▄'), |l| is_bar(l, '▀'))?;
-                // Between rule and bar stands the permission mode.
-                let rule = above.iter().rposition(|line| is_rule(line)).unwrap_or(above.len());
-                (&above[..rule], inside, below)
-            }
+            Layout::Barred => self.below_mode(lines)?,
             Layout::Footed => self.above_footer(lines)?,
         };
         let (first, rest) = inside.split_first()?;
@@ -200,6 +195,16 @@ impl Screens {
         }
         let text: Vec<&str> = std::iter::once(typed).chain(rest.iter().copied()).map(str::trim).collect();
         Some(Prompt { text: text.join("\n").trim().to_string(), above, below })
+    }
+
+    /// Below the last rule the line with the permission mode, and then between two bars, or two empty lines where the
+    /// terminal shows colours instead of bars, what is typed.
+    fn below_mode<'a>(&self, lines: &'a [&'a str]) -> Option<Parts<'a>> {
+        let rule = lines.iter().rposition(|line| is_rule(line))?;
+        let edge = |line: &&str| line.is_empty() || is_bar(line, '▄') || is_bar(line, '▀');
+        let from = lines[rule..].iter().position(edge)? + rule + 1;
+        let end = lines[from..].iter().position(edge)? + from;
+        (from - rule <= 3).then_some((&lines[..rule], &lines[from..end], &lines[end + 1..]))
     }
 
     /// The last line with a prompt sign in the first column, what is typed there, and a footer of at most two lines

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::agent::CLAUDE_CODE;
+use crate::agent::{CLAUDE_CODE, CODEX, GEMINI};
 
 fn fixtures() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/claude-code/screens")
@@ -52,7 +52,7 @@ fn expected(name: &str) -> &'static str {
         "50-tools-run" => "ready",
         name if name.starts_with("51-permission") => "permission",
         name if name.starts_with("61-settings-invalid") => "settings-warning",
-        name if ["codex", "gemini", "opencode"].iter().any(|other| name.starts_with(other)) => "unknown",
+        name if name.starts_with("opencode") => "unknown",
         other => panic!("say what {other} shows"),
     }
 }
@@ -70,7 +70,88 @@ fn every_captured_screen_is_what_a_person_sees_on_it() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(count >= 80, "{count}");
+    assert!(count >= 70, "{count}");
+}
+
+/// The screens of another host agent, each with what a person sees on it.
+fn others(folder: &str) -> Vec<(String, String)> {
+    let dir =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures").join(folder).join("screens");
+    let mut all: Vec<(String, String)> = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| {
+            (path.file_stem().unwrap().to_str().unwrap().to_string(), std::fs::read_to_string(&path).unwrap())
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn every_captured_screen_of_codex_and_gemini_is_what_a_person_sees_on_it() {
+    let codex = |name: &str| match name {
+        "01-pristine" => "login",
+        "02-trust" | "02-trust-44x30" => "trust",
+        // Without a footer's model line it takes no prompt yet.
+        "00-waits-for-its-server" => "unknown",
+        "03-ready" | "05-ready-60x15" | "06-after-reply" | "06-after-reply-update" => "ready",
+        "04-error-404" | "30-error-403-retrying" => "retrying",
+        "04-error" | "30-error-400" | "30-error-401-final" | "30-error-429" | "30-error-nokey" => "failed",
+        "20-busy" => "busy",
+        "23-interrupted" => "interrupted",
+        "41-pasted" => "pasted",
+        "42-typed" => "typed",
+        "51-permission" => "permission",
+        other => panic!("say what {other} shows"),
+    };
+    let gemini = |name: &str| match name {
+        "01-pristine" | "02" | "01-trust-60x30" => "trust",
+        "02-key" => "api-key",
+        "03-after-trust" => "login",
+        "13-add-dir" => "add-folder",
+        "30-error-404-no-access" => "other",
+        "04-ready" | "05-ready-context" | "06-after-reply" | "10-ready-plan" | "10-ready-yolo" => "ready",
+        "20-busy" => "busy",
+        "23-interrupted" => "interrupted",
+        "30-error-400" | "30-error-401" => "failed",
+        "41-pasted" => "pasted",
+        "42-typed" => "typed",
+        other => panic!("say what {other} shows"),
+    };
+    type Expected = fn(&str) -> &'static str;
+    let mut wrong = BTreeMap::new();
+    for (agent, expected) in [(&CODEX, codex as Expected), (&GEMINI, gemini as Expected)] {
+        for (name, text) in others(agent.kind) {
+            let seen = agent.screens.classify(&text);
+            if seen.name() != expected(&name) {
+                wrong.insert(format!("{} {name}", agent.kind), seen);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_other_agents_dialogs_are_read_and_only_trust_can_be_agreed_to() {
+    for (agent, agreeable) in [(&CODEX, vec!["02-trust", "02-trust-44x30"]), (&GEMINI, vec![])] {
+        for (name, text) in others(agent.kind) {
+            if let Screen::Dialog(dialog) = agent.screens.classify(&text) {
+                assert!(!dialog.text.is_empty(), "{name}");
+                assert_eq!(dialog.agree.is_some(), agreeable.contains(&&*name), "{} {name}", agent.kind);
+            }
+            let lines: Vec<&str> = text.trim_end().lines().collect();
+            for end in 0..lines.len() {
+                let part = agent.screens.classify(&lines[..end].join("\n"));
+                if !name.contains("ready") && !name.contains("reply") {
+                    assert_ne!(part, Screen::Ready, "{} {name} cut at {end}", agent.kind);
+                }
+            }
+        }
+    }
+    let Screen::Dialog(trust) = CODEX.screens.classify(&others("codex")[2].1) else { panic!("no dialog") };
+    assert_eq!((trust.selected, trust.agree), (Some(0), Some(0)));
+    assert!(trust.names("/home/user/project"));
 }
 
 #[test]
