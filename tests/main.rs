@@ -7,6 +7,7 @@
     reason = "a test that cannot go on should panic"
 )]
 
+mod agents;
 mod cli;
 mod config;
 mod faults;

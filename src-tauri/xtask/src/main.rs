@@ -14,6 +14,7 @@ mod fault;
 mod guard;
 mod machine;
 mod macos_check;
+mod others;
 mod pins;
 mod run;
 mod sample;

@@ -10,7 +10,8 @@ use clap::Args;
 use crate::build::cargo;
 use crate::fault::{Context, Fault};
 use crate::machine::{Machine, System};
-use crate::pins::{CARGO_DENY, CLAUDE_NEW, CLAUDE_OLD};
+use crate::others;
+use crate::pins::{CARGO_DENY, CLAUDE_NEW, CLAUDE_OLD, OTHERS};
 use crate::run::{cannot_start, read, run, say, shown};
 use crate::setup::{C_COMPILER, GIT, Plan, TEST_NEEDS, TMUX, agreement, carry_out};
 use crate::{claude, macos_check};
@@ -57,6 +58,8 @@ pub fn test(asked: &Test, machine: &Machine) -> Result<ExitCode, Fault> {
     carry_out(&plan, agreement(asked.yes, true, machine), "cargo xtask test")?;
     let new = claude::pinned(machine, &asked.claude)?;
     let old = claude::pinned(machine, CLAUDE_OLD)?;
+    let others = OTHERS.map(|other| others::pinned(machine, other).map(|program| (other.variable, program)));
+    let others: Vec<_> = others.into_iter().collect::<Result<_, _>>()?;
     worker(machine)?;
 
     let mut lines = Vec::new();
@@ -72,7 +75,7 @@ pub fn test(asked: &Test, machine: &Machine) -> Result<ExitCode, Fault> {
     lines.push(timed("tests", || {
         let mut tests = cargo(machine);
         tests.args(["test", "--workspace", "--locked", "--no-fail-fast"]).args(&asked.filter);
-        tests.env("PAO_TEST_CLAUDE_NEW", new).env("PAO_TEST_CLAUDE_OLD", old);
+        tests.env("PAO_TEST_CLAUDE_NEW", new).env("PAO_TEST_CLAUDE_OLD", old).envs(others);
         counted(&mut tests)
     }));
     say(summary(&lines, start.elapsed()));
