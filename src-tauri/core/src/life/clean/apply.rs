@@ -231,8 +231,8 @@ fn keep(host: &Host, dir: &Path, name: &str, item: &Item) -> Result<Aside, Clean
 
 /// Keys of the trust record in that file.
 pub(super) fn trust_record(host: &Host, config: &Path) -> TrustRecord {
-    let known = agent::ALL.iter().find(|agent| agent.trust_file(host) == *config);
-    known.unwrap_or(&agent::ALL[0]).trust
+    let known = agent::ALL.iter().copied().find(|agent| agent.trust_file(host) == *config);
+    known.or_else(|| agent::by_trust_file(config)).unwrap_or(agent::ALL[0]).trust
 }
 
 type Outcome = (Stage, String);

@@ -112,7 +112,7 @@ pub fn remove(text: &[u8], agent: &str) -> Result<Option<Vec<u8>>, BlockError> {
 /// First and last line of the block of `agent`, from 1.
 pub fn lines(text: &[u8], agent: &str) -> Option<(usize, usize)> {
     let found = scan(text).ok()?.blocks.into_iter().find(|b| b.agent == agent)?;
-    let ends = |text: &[u8]| text.iter().filter(|b| **b == b'\n').count();
+    let ends = |text: &[u8]| memchr::memchr_iter(b'\n', text).count();
     let first = 1 + ends(&text[..found.range.start]);
     let block = &text[found.range];
     Some((first, first + ends(block.strip_suffix(b"\n").unwrap_or(block))))

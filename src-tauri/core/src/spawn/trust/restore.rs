@@ -2,12 +2,13 @@
 
 use std::time::Instant;
 
+use super::record::Document;
 use super::{Config, PERSISTENCE, TrustError, document, read};
 use crate::agent::TrustRecord;
 use crate::host::Host;
 use crate::keepsake::{Keepsake, Splice};
 use crate::registry::Registry;
-use crate::registry::change::Change;
+use crate::registry::change::{Change, TrustBefore};
 
 /// What has to be kept so that [`restore`] can undo what [`super::undo`] is about to do: our own entry, nothing
 /// else of the configuration. Only reads.
@@ -31,13 +32,20 @@ pub async fn restore(
     record: TrustRecord,
 ) -> Result<bool, TrustError> {
     let Change::Trust { config: path, folder, before } = change else { return Ok(false) };
-    if read(path)?.is_none() {
+    // One that was made for the record went with it, and is made again.
+    let made = *before == TrustBefore::NoFile;
+    if read(path)?.is_none() && !made {
         return Ok(false);
     }
     let config = Config::lock(host, path, record).await?;
     let begun = Instant::now();
     while begun.elapsed() < PERSISTENCE {
-        let Some(bytes) = read(path)? else { return Ok(false) };
+        let found = read(path)?;
+        let bytes = match &found {
+            Some(bytes) => bytes.clone(),
+            None if made => Document::empty(record).as_bytes().to_vec(),
+            None => return Ok(false),
+        };
         let accepted = config.edited(&bytes, document(path, &bytes, record)?.accept(folder))?;
         let Some((mut text, mut was)) = accepted else { return Ok(true) };
         // As long as nobody has changed anything since, every byte goes back to its place.
@@ -45,12 +53,15 @@ pub async fn restore(
             Keepsake::Part(splice) => splice.reversed(&bytes),
             _ => None,
         };
+        if found.is_none() {
+            was = TrustBefore::NoFile;
+        }
         if let Some(exact) = reversed.and_then(|bytes| String::from_utf8(bytes).ok()) {
             (text, was) = (exact, before.clone());
         }
         let change = Change::Trust { config: path.clone(), folder: folder.clone(), before: was };
         let id = registry.plan_change(agent, &change, host.now()).await?;
-        if config.swap(Some(&bytes), text.as_bytes()).await? {
+        if config.swap(found.as_deref(), text.as_bytes()).await? {
             registry.change_applied(id).await?;
             return Ok(true);
         }

@@ -374,3 +374,34 @@ async fn a_cleanup_of_long_ago_goes_for_good_only_by_its_own_yes() {
     let done = world.apply(plan).await;
     assert!(!place.exists() && !done.undoable);
 }
+
+#[tokio::test]
+async fn every_host_agents_trust_goes_and_comes_back_also_in_a_file_made_for_it() {
+    for kind in crate::agent::ALL {
+        let world = World::new().await;
+        let folder = world.repository("code/api").await;
+        let agent = world.agent("api", &folder, State::Ended, None).await;
+        let config = kind.trust_file(&world.host);
+        fs::create_dir_all(config.parent().unwrap()).unwrap();
+        let clean = tree(&world.host.home);
+        let place = trust::Place {
+            config: &config,
+            record: kind.trust,
+            folder: &folder,
+            project: &Project::of(&folder),
+        };
+        trust::grant(&world.host, &world.registry, &agent.id, &place, world.host.now()).await.unwrap();
+        assert!(trust::is_trusted(&place), "{}", kind.kind);
+        let before = world.everything();
+        let done = world.apply(world.plan(&[]).await).await;
+        assert!(!trust::is_trusted(&place), "{} {done:#?}", kind.kind);
+        if *kind != &CLAUDE_CODE {
+            let mut after = tree(&world.host.home);
+            after.insert(world.settings(), clean[&world.settings()].clone());
+            same(&clean, &after);
+        }
+        let undone = world.undo().await;
+        assert!(undone.pieces().all(|(_, p)| p.stage == Stage::Restored), "{} {undone:#?}", kind.kind);
+        same(&before, &world.everything());
+    }
+}
