@@ -1,7 +1,9 @@
 //! An agent's life after its start, on a real Claude Code in real tmux.
 
+mod checkpoint;
 mod clean;
 mod looked_at;
+mod pause;
 mod states;
 mod tell;
 mod wait;

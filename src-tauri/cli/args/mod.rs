@@ -4,6 +4,7 @@ pub mod clean;
 pub mod life;
 pub mod look;
 pub mod names;
+mod rest;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use pao_core::host::terminal;
 use pao_core::spawn::passed::{Permission, Way};
 use pao_core::spawn::request::{self, Request};
+
+use rest::{CHECKPOINT_EXAMPLES, PAUSE_EXAMPLES, RESUME_EXAMPLES};
+pub use rest::{Checkpoint, Checkpoints, Pause, Resume};
 
 /// Starts terminal coding agents that already know what you know.
 #[derive(Debug, Parser)]
@@ -81,6 +85,15 @@ pub enum Verb {
     /// Wait until an agent is idle, needs you or has ended
     #[command(after_help = life::WAIT_EXAMPLES)]
     Wait(life::Wait),
+    /// Put agents to rest: their conversation is kept, their memory is freed
+    #[command(after_help = PAUSE_EXAMPLES)]
+    Pause(Pause),
+    /// Bring agents back to their conversation, told what changed meanwhile
+    #[command(after_help = RESUME_EXAMPLES)]
+    Resume(Resume),
+    /// Keep where an agent stands, to look at, compare and start from
+    #[command(after_help = CHECKPOINT_EXAMPLES)]
+    Checkpoint(Checkpoint),
     /// List, check, add and remove memory stores
     #[command(after_help = SOURCES_EXAMPLES)]
     Sources {
@@ -246,6 +259,9 @@ pub struct Spawn {
     /// Open the briefing in $EDITOR before anything is delivered
     #[arg(long)]
     pub edit: bool,
+    /// Start from a checkpoint (see `pao checkpoint`)
+    #[arg(long, value_name = "CHECKPOINT")]
+    pub fork: Option<String>,
     /// Leave this folder's last choices aside, and forget them
     #[arg(long)]
     pub defaults: bool,

@@ -3,6 +3,7 @@
 mod agent;
 mod agents;
 mod brief;
+mod checkpoint;
 mod clean;
 pub mod completions;
 mod config;
@@ -10,7 +11,9 @@ mod doctor;
 mod focus;
 mod index;
 mod logs;
+mod pause;
 mod recall;
+mod resume;
 mod secret;
 mod sources;
 mod spawn;
@@ -59,6 +62,9 @@ pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {
         Verb::Agents(Agents { what: Some(AgentsVerb::Clean(what)), .. }) => {
             clean::run(host, screen, what).await
         }
+        Verb::Pause(what) => pause::run(host, screen, what).await,
+        Verb::Resume(what) => resume::run(host, screen, what).await,
+        Verb::Checkpoint(what) => checkpoint::run(host, screen, what).await,
         Verb::Agents(what) => agents::run(&host, screen, what).await,
         Verb::Tell(what) => tell::run(host, screen, what).await,
         Verb::Wait(what) => wait::run(&host, screen, what).await,

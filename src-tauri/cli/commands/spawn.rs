@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use pao_core::Context;
 use pao_core::host::Host;
+use pao_core::life::checkpoint;
 use pao_core::spawn;
 use pao_core::spawn::passed::Receipt;
-use pao_core::spawn::request::Spawned;
+use pao_core::spawn::request::{Request, Spawned};
 use pao_core::{Error, Kind, wire};
 
 use super::{brief, waiting};
@@ -23,7 +24,9 @@ pub async fn run(host: Host, screen: Screen, what: Spawn) -> Result<u8, Error> {
     if what.dry_run {
         let context = Context::open_to_ask(host).await?;
         screen.without_registry(&context);
-        let run = spawn::dry_run(&context, &what.request(), &face, &interrupt.cancel).await?;
+        let (request, note) = request(&context, what).await?;
+        let mut run = spawn::dry_run(&context, &request, &face, &interrupt.cancel).await?;
+        run.would.splice(..0, note);
         if screen.json {
             screen.document(&wire::Brief::from(&run))?;
             return Ok(0);
@@ -35,7 +38,9 @@ pub async fn run(host: Host, screen: Screen, what: Spawn) -> Result<u8, Error> {
     }
     let context = waiting(&host.clone(), screen, Context::open(host)).await?;
     screen.unreadable(&context.registry);
-    let spawned = spawn::spawn(&context, &what.request(), &face, &interrupt.cancel).await?;
+    let (request, note) = request(&context, what).await?;
+    let mut spawned = spawn::spawn(&context, &request, &face, &interrupt.cancel).await?;
+    spawned.notes.splice(..0, note);
     let unproven = unproven(&spawned);
     if screen.json {
         let error = unproven.as_ref().map(wire::Failure::from);
@@ -47,6 +52,13 @@ pub async fn run(host: Host, screen: Screen, what: Spawn) -> Result<u8, Error> {
         }
     }
     Ok(unproven.map_or(0, |error| error.kind.exit_code()))
+}
+
+/// What to spawn, and what there is to say where it starts from a checkpoint.
+async fn request(context: &Context, what: Spawn) -> Result<(Request, Option<String>), Error> {
+    let Some(id) = what.fork.clone() else { return Ok((what.request(), None)) };
+    let forked = checkpoint::fork(context, &id, what.request()).await?;
+    Ok((forked.request, forked.note))
 }
 
 /// A start that nothing confirmed: done, and yet not certain.

@@ -67,6 +67,13 @@ pub async fn open_window(host: &Host, script: &Path) -> Result<bool, RunError> {
 /// Nothing to remove here.
 pub async fn remove_quarantine(_path: &Path) {}
 
+/// Bytes of memory of a process, what it shares counted by its share; `None` where the kernel does not say.
+pub fn own_memory(pid: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kb| kb * 1024)
+}
+
 /// When a running process started: which boot, and clock ticks since then (field 22 of its `stat`, see proc(5)).
 /// `None` where it does not run, or only waits to be collected.
 pub fn start_mark(pid: u32) -> Option<Mark> {

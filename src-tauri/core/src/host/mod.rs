@@ -4,6 +4,7 @@ pub mod awake;
 pub mod files;
 mod identity;
 pub mod login;
+pub mod memory;
 pub mod probe;
 pub mod process;
 pub mod secrets;

@@ -6,6 +6,7 @@
 //! unless the user asked for it.
 
 pub mod account;
+pub mod changed;
 pub mod checkpoint;
 pub mod clean;
 pub mod evidence;
@@ -13,11 +14,16 @@ pub mod extract;
 pub mod focus;
 pub mod freshness;
 pub mod logs;
+pub mod news;
+pub mod pause;
 pub mod repository;
+pub mod resume;
+pub mod several;
 pub mod sweep;
 pub mod tell;
 pub mod told;
 pub mod truth;
+pub mod unfinished;
 pub mod wait;
 pub mod watch;
 

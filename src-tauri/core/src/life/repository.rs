@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::capture::redact::redact;
@@ -145,6 +146,13 @@ fn is_id(text: &str) -> bool {
 pub async fn has(folder: &Path, commit: &str) -> bool {
     is_id(commit)
         && asked(git(folder).args(["cat-file", "-e", &format!("{commit}^{{commit}}")])).await.is_some()
+}
+
+/// The commit the repository of that folder stood at before a moment, as far as its commits' dates tell.
+pub async fn head_before(folder: &Path, at: DateTime<Utc>) -> Option<String> {
+    let before = format!("--before={}", at.to_rfc3339());
+    let found = asked(git(folder).args(["rev-list", "--max-count=1", &before, "HEAD", "--"])).await?.text();
+    Some(found).filter(|id| is_id(id))
 }
 
 /// What came between two commits of the repository of that folder; `None` where one of them is gone.

@@ -8,6 +8,7 @@ use super::clean;
 use super::evidence::{self, Effort, Seen};
 use super::tell;
 use super::truth::{self, Truth};
+use super::unfinished;
 use crate::hook;
 use crate::host::Host;
 use crate::registry::agents::{Agent, State};
@@ -49,6 +50,7 @@ pub async fn state_of(context: &Context, id: &str) -> Result<Option<Agent>, Erro
 
 async fn try_sweep(host: &Host, registry: &Registry, effort: Effort) -> Result<(), crate::Error> {
     hook::drain(host, registry).await?;
+    unfinished::settle(host, registry).await?;
     if let Err(error) = clean::finish(host, registry).await {
         tracing::warn!(%error, "a cleanup that was cut short is not finished yet");
     }
@@ -66,7 +68,7 @@ async fn try_sweep(host: &Host, registry: &Registry, effort: Effort) -> Result<(
     // Of an agent whose row does not read nothing is known: it may well be at work.
     // Of an agent whose row does not read nothing is known: it may well be at work. A folder that is not there may have
     // been moved or be on a disk that comes back: what lies in it is not gone.
-    let stays = |agent: &Agent| is_live(agent) || !agent.folder.exists();
+    let stays = |agent: &Agent| agent.state.live() || !agent.folder.exists();
     let is_live = |id: &str| agents.iter().any(|a| a.id == id && stays(a)) || registry.is_unreadable(id);
     for (entry, undone) in deliver::sweep(host, registry, is_live).await? {
         match undone {
@@ -131,11 +133,6 @@ async fn confirm_late(
         }
     }
     Ok(())
-}
-
-/// Whether the agent is there, or was paused on purpose and may come back to its files.
-fn is_live(agent: &Agent) -> bool {
-    agent.state.live() || agent.state == State::Paused
 }
 
 #[cfg(test)]

@@ -61,6 +61,15 @@ impl Told {
         }
     }
 
+    /// Adds a list of lines that are harmless already.
+    pub fn lines(&mut self, heading: &str, lines: &[String]) {
+        if !lines.is_empty() {
+            self.sections += 1;
+            let lines: String = lines.iter().flat_map(|line| ["- ", line, "\n"]).collect();
+            self.text = std::mem::take(&mut self.text) + "\n## " + heading + "\n" + &lines;
+        }
+    }
+
     /// The document, or `None` where nothing was said.
     pub fn finish(self) -> Option<String> {
         if self.sections == 0 {

@@ -54,6 +54,15 @@ impl Registry {
         Ok(())
     }
 
+    /// Ids of all conversations an agent has had, oldest first.
+    pub async fn sessions(&self, agent: &str) -> Result<Vec<String>, RegistryError> {
+        let rows = sqlx::query("SELECT session FROM sessions WHERE agent = ? ORDER BY at, rowid")
+            .bind(agent)
+            .fetch_all(&mut *self.lock().await)
+            .await?;
+        rows.iter().map(|row| Ok(row.try_get("session")?)).collect()
+    }
+
     /// Row id of an agent's last event; 0 where it has none.
     pub async fn last_event(&self, agent: &str) -> Result<i64, RegistryError> {
         let row = sqlx::query("SELECT coalesce(max(id), 0) FROM events WHERE agent = ?")

@@ -184,13 +184,18 @@ async fn launch_and_wait(
     let expect = ready::Expect { prompt, briefing: way == Way::Session, after };
     let limit = Duration::from_secs(config.spawn.ready_timeout_s);
     let ready = ready::wait(host, registry, terminal, ground.agent, &launched, &expect, limit, cancel).await;
-    let ready = match ready {
+    let mut ready = match ready {
         Ok(ready) => ready,
         Err(error) => {
             step.failed(error.to_string());
             return Err(error.into());
         }
     };
+    if let (Conversation::Fork(_), Some(session)) = (job.conversation, &launched.session) {
+        // The first hook of a copy may still name the conversation it was copied from.
+        ready.session = None;
+        registry.set_session(job.id, session, "fork", host.now()).await?;
+    }
     match &ready.needs {
         Some(needs) => step.done(format!("needs you: {needs}")),
         None if ready.receipt == Receipt::Unknown => step.failed(ready.evidence.clone()),

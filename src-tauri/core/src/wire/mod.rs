@@ -6,6 +6,7 @@
 mod clean;
 pub mod life;
 pub mod look;
+pub mod rest;
 
 use std::path::Path;
 use std::time::Duration;

@@ -7,7 +7,10 @@ mod compare;
 mod data;
 mod fork;
 
-use chrono::{DateTime, Utc};
+use std::path::Path;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
 
 pub use compare::{Compared, compare};
 pub use data::{Data, FORMAT, Place, Said};
@@ -16,11 +19,16 @@ pub use fork::{Forked, fork};
 use crate::capture::redact::redact;
 use crate::host::Host;
 use crate::life::{extract, repository};
-use crate::registry::agents::Agent;
+use crate::registry::agents::{Agent, State};
 use crate::registry::checkpoints::Stored;
 use crate::registry::{Registry, RegistryError};
 use crate::{Error, agent};
 
+/// A turn that was over this recently may not be written down to its end.
+const JUST_NOW: TimeDelta = TimeDelta::seconds(3);
+/// How often, and how far apart, it is looked whether a transcript still grows.
+const LOOKS: u32 = 4;
+const LOOK_AFTER: Duration = Duration::from_millis(400);
 /// Longest message of the user's kept with one, in characters.
 const MESSAGE: usize = 4_000;
 /// Shortest beginning of an id that names a checkpoint.
@@ -94,6 +102,9 @@ pub async fn make(
 async fn conversation(host: &Host, row: &Agent) -> Result<(Option<Place>, Said), Error> {
     let Some(kind) = agent::by_kind(&row.host_agent) else { return Ok((None, Said::default())) };
     let Some(path) = extract::transcript(host, kind, row) else { return Ok((None, Said::default())) };
+    if row.state != State::Working && host.now() - row.state_at < JUST_NOW {
+        written_out(&path).await;
+    }
     let file = path.clone();
     let read = tokio::task::spawn_blocking(move || extract::read(std::fs::File::open(file)?)).await;
     let extract =
@@ -102,6 +113,20 @@ async fn conversation(host: &Host, row: &Agent) -> Result<(Option<Place>, Said),
         )?;
     let place = Place { path, position: extract.position };
     Ok((Some(place), Said::of(extract)))
+}
+
+/// Waits until a transcript stands still: the last words of a turn are written a moment after the turn is over.
+async fn written_out(path: &Path) {
+    let length = || std::fs::metadata(path).map_or(0, |meta| meta.len());
+    let mut before = length();
+    for _ in 0..LOOKS {
+        tokio::time::sleep(LOOK_AFTER).await;
+        let now = length();
+        if now == before {
+            return;
+        }
+        before = now;
+    }
 }
 
 fn new_id() -> String {

@@ -1,9 +1,8 @@
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::*;
 use crate::host::process::Run;
-use crate::registry::agents::State;
 
 struct World {
     _dir: tempfile::TempDir,

@@ -128,6 +128,22 @@ pub fn neutral(text: &str, speaker: Speaker, most: usize) -> Option<String> {
     Some(clean::excerpt(&clean::line(text), most, &|_| 0.0)).filter(|line| !line.is_empty())
 }
 
+/// A line of a briefing as it stands in a document, with its citation.
+pub fn cited(line: &Line) -> String {
+    format!("{} {}", line.text, render::citation(&line.source, line.at, &line.id))
+}
+
+/// The source and id of every memory cited in a document of ours.
+pub fn citations(document: &str) -> BTreeSet<(String, String)> {
+    let cited = document.split('[').skip(1).filter_map(|part| part.split_once(']'));
+    let parts = cited.filter_map(|(inner, _)| {
+        let mut fields = inner.split(" · ");
+        let (source, _, id) = (fields.next()?, fields.next()?, fields.next()?);
+        fields.next().is_none().then(|| (source.to_string(), id.to_string()))
+    });
+    parts.collect()
+}
+
 /// The briefing with its document as the user has edited it. The lines stay: they say what was considered.
 pub fn edited(briefing: &Briefing, markdown: String) -> Briefing {
     Briefing {

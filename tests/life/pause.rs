@@ -1,0 +1,313 @@
+//! Pausing real agents and bringing them back: the conversation goes on, what changed is told, nothing is half-done.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use messages_api::{Reply, Request, Script};
+use serde_json::{Value, json};
+
+use crate::harness::claude::{Claude, Version, runs};
+
+const BEGIN: &str = "<!-- pao:briefing -->";
+
+/// An agent at its prompt line, after one turn.
+fn idle(claude: &Claude, args: &[&str]) -> (PathBuf, Value) {
+    let folder = claude.repository("code/api");
+    let spawned = claude.spawn(&folder, args);
+    claude.comes_to(&spawned, "idle");
+    (folder, spawned)
+}
+
+fn id(spawned: &Value) -> &str {
+    spawned["id"].as_str().unwrap()
+}
+
+fn pause(claude: &Claude, spawned: &Value) -> Value {
+    claude.world.pao(["pause", "--json", id(spawned)]).ok().json()
+}
+
+fn resume(claude: &Claude, spawned: &Value) -> Value {
+    let ran = claude.world.pao(["resume", "--json", id(spawned)]).limit(Duration::from_secs(90)).run();
+    assert_eq!(ran.code, Some(0), "{}\n{}", ran.screen, claude.screens());
+    ran.json()
+}
+
+/// Says something to the agent and returns the request that carried it.
+fn asks(claude: &Claude, text: &str) -> Request {
+    let pane = claude.panes().pop().unwrap();
+    let came = |r: &Request| r.has_tools() && r.last_user_text().contains(text);
+    claude.say(&pane, text, || claude.api.requests().iter().any(came));
+    claude.first_request(text)
+}
+
+#[test]
+fn a_paused_agent_is_gone_and_comes_back_to_its_conversation_told_what_changed() {
+    for version in [Version::New, Version::Old] {
+        let claude = Claude::new(version);
+        let (folder, spawned) = idle(&claude, &["fix", "the", "login", "bug"]);
+        let pid = claude.row(&spawned)["pid"].as_u64().unwrap();
+        let paused = pause(&claude, &spawned);
+        assert!(!runs(pid), "{version:?}");
+        assert!(paused["freed_bytes"].as_u64().unwrap() > 20_000_000, "{paused:#}");
+        eprintln!("{version:?}: freed {} bytes in {} ms", paused["freed_bytes"], paused["ms"]);
+        assert_eq!(claude.panes(), Vec::<String>::new(), "{version:?}");
+        let row = claude.row(&spawned);
+        assert_eq!((&row["state"], &row["ended_at"]), (&json!("paused"), &Value::Null), "{version:?}");
+
+        fs::write(folder.join("cookie.rs"), "fn cookie() {}\n").unwrap();
+        claude.commit(&folder, "the cookie lives for a day");
+        fs::write(folder.join("README.md"), "# Changed\n").unwrap();
+        let began = Instant::now();
+        let resumed = resume(&claude, &spawned);
+        eprintln!("{version:?}: resumed in {} ms ({:?} outside)", resumed["ms"], began.elapsed());
+        assert_eq!((&resumed["id"], &resumed["session_id"]), (&spawned["id"], &spawned["session_id"]));
+        assert_eq!(
+            resumed["changed"]["phrases"],
+            json!(["1 new commit", "1 file changed", "1 uncommitted change"])
+        );
+        let request = asks(&claude, "and what now?");
+        let text = request.text();
+        assert!(
+            text.contains("fix the login bug") && text.contains("noted"),
+            "the earlier turns, {version:?}"
+        );
+        assert!(text.contains("the cookie lives for a day (tester)"), "{version:?}: {text}");
+        assert!(text.contains("+1 −0 cookie.rs") && text.contains(".M README.md"), "{version:?}: {text}");
+        claude.comes_to(&spawned, "idle");
+        assert_eq!(claude.began(&spawned), ["startup", "resume"]);
+        claude.end(&spawned);
+    }
+}
+
+#[test]
+fn where_nothing_changed_nothing_is_said() {
+    let claude = Claude::new(Version::New);
+    let (_, spawned) = idle(&claude, &["fix", "the", "login", "bug"]);
+    pause(&claude, &spawned);
+    let resumed = resume(&claude, &spawned);
+    assert_eq!((&resumed["changed"]["phrases"], &resumed["changed"]["text"]), (&json!([]), &json!("")));
+    let text = asks(&claude, "and what now?").text();
+    assert!(text.contains("fix the login bug"));
+    assert_eq!(text.matches(BEGIN).count(), 1, "the briefing of its start, and nothing after it: {text}");
+}
+
+#[test]
+fn after_clear_it_is_the_new_conversation_that_comes_back() {
+    for said in [true, false] {
+        let claude = Claude::new(Version::New);
+        let (_, spawned) = idle(&claude, &["fix", "the", "login", "bug"]);
+        let pane = claude.panes().pop().unwrap();
+        claude.say(&pane, "/clear", || claude.began(&spawned).len() == 2);
+        if said {
+            asks(&claude, "a second matter");
+            claude.comes_to(&spawned, "idle");
+        }
+        let second = claude.row(&spawned)["session_id"].clone();
+        assert_ne!(second, spawned["session_id"]);
+        pause(&claude, &spawned);
+        let resumed = resume(&claude, &spawned);
+        assert_eq!(resumed["session_id"], second);
+        let text = asks(&claude, "and what now?").text();
+        assert_eq!(text.contains("a second matter"), said, "{text}");
+        // The first one was cleared and stays so; what it was asked stands in the briefing at most.
+        let turns = text.split(BEGIN).next().unwrap().to_owned()
+            + text.rsplit("<!-- /pao:briefing -->").next().unwrap();
+        assert!(!turns.contains("fix the login bug"), "{text}");
+    }
+}
+
+#[test]
+fn a_conversation_in_which_nothing_was_said_begins_anew() {
+    for version in [Version::New, Version::Old] {
+        let claude = Claude::new(version);
+        let (_, spawned) = idle(&claude, &[]);
+        pause(&claude, &spawned);
+        let resumed = resume(&claude, &spawned);
+        assert_eq!(resumed["begins_anew"], true, "{version:?}");
+        assert_eq!(claude.row(&spawned)["session_id"], resumed["session_id"]);
+        assert_eq!(
+            asks(&claude, "and what now?").text().matches(BEGIN).count(),
+            1,
+            "{version:?}: its briefing"
+        );
+        claude.end(&spawned);
+    }
+}
+
+#[test]
+fn a_busy_agent_is_only_interrupted_by_the_users_word() {
+    let slow = Script { default: Some(Reply::text("slowly").after_ms(20_000)), ..Script::default() };
+    let claude = Claude::with_script(Version::New, slow);
+    let folder = claude.repository("code/api");
+    let spawned = claude.spawn(&folder, &["a", "long", "task"]);
+    claude.comes_to(&spawned, "working");
+    let refused = claude.world.pao(["pause", id(&spawned)]).run();
+    assert_eq!(refused.code, Some(2), "{}", refused.screen);
+    assert!(refused.stderr.contains("is busy: it is in a turn"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("--wait") && refused.stderr.contains("--now"), "{}", refused.stderr);
+    assert_eq!(claude.row(&spawned)["state"], "working");
+    let waited = claude.world.pao(["pause", id(&spawned), "--wait", "1"]).run();
+    assert_eq!(waited.code, Some(2), "{}", waited.screen);
+    let paused = claude.world.pao(["pause", "--json", "--now", id(&spawned)]).ok().json();
+    assert_eq!(paused["interrupted"], true);
+    assert_eq!(claude.row(&spawned)["state"], "paused");
+    let again = claude.world.pao(["pause", id(&spawned)]).run();
+    assert_eq!(again.code, Some(2));
+    assert!(again.stderr.contains("is paused already"), "{}", again.stderr);
+    let resumed = resume(&claude, &spawned);
+    assert!(resumed["changed"]["text"].as_str().unwrap().contains("interrupted in the middle of a turn"));
+}
+
+#[test]
+fn unsent_text_in_the_prompt_line_is_not_lost_unasked() {
+    let claude = Claude::new(Version::New);
+    let (_, spawned) = idle(&claude, &["fix", "the", "login", "bug"]);
+    let pane = claude.panes().pop().unwrap();
+    claude.tmux(&["send-keys", "-t", &pane, "-l", "--", "half a thought"]);
+    claude.until("it stands there", || claude.screen(&pane).contains("half a thought"));
+    let refused = claude.world.pao(["pause", id(&spawned)]).run();
+    assert_eq!(refused.code, Some(2), "{}", refused.screen);
+    assert!(refused.stderr.contains("written in its prompt line and not sent"), "{}", refused.stderr);
+    assert!(claude.screen(&pane).contains("half a thought"));
+}
+
+#[test]
+fn files_in_the_project_are_gone_while_it_rests_and_there_again_when_it_is_back() {
+    let claude = Claude::new(Version::New);
+    let (folder, spawned) = idle(&claude, &["--delivery", "files", "fix", "the", "login", "bug"]);
+    let briefing = folder.join("CONTEXT_BRIEFING.md");
+    let text = fs::read_to_string(&briefing).unwrap();
+    pause(&claude, &spawned);
+    assert!(!briefing.exists() && !folder.join(".claude").exists());
+    assert_eq!(claude.git(&folder, &["status", "--porcelain", "--ignored"]), "");
+    let resumed = resume(&claude, &spawned);
+    assert_eq!(resumed["delivery"], "files");
+    assert_eq!(fs::read_to_string(&briefing).unwrap(), text);
+    claude.end(&spawned);
+    assert_eq!(claude.git(&folder, &["status", "--porcelain", "--ignored"]), "");
+}
+
+#[test]
+fn an_ended_and_a_lost_agent_come_back_too() {
+    let claude = Claude::new(Version::New);
+    let (_, spawned) = idle(&claude, &["fix", "the", "login", "bug"]);
+    let pane = claude.panes().pop().unwrap();
+    claude.exit(&pane, &spawned);
+    let resumed = resume(&claude, &spawned);
+    assert_eq!(resumed["session_id"], spawned["session_id"]);
+    assert!(asks(&claude, "and what now?").text().contains("fix the login bug"));
+    claude.comes_to(&spawned, "idle");
+    claude.kill(&spawned);
+    assert_eq!(claude.row(&spawned)["state"], "lost");
+    let resumed = resume(&claude, &spawned);
+    assert_eq!(resumed["session_id"], spawned["session_id"]);
+    assert!(asks(&claude, "and a third time?").text().contains("and what now?"));
+    let live = claude.world.pao(["resume", id(&spawned)]).run();
+    assert_eq!(live.code, Some(2));
+    assert!(live.stderr.contains("is not at rest"), "{}", live.stderr);
+}
+
+#[test]
+fn what_no_longer_fits_is_said_with_choices_and_nothing_is_started_elsewhere() {
+    let claude = Claude::new(Version::New);
+    let (folder, spawned) = idle(&claude, &["fix", "the", "login", "bug"]);
+    let checkpoint = pause(&claude, &spawned)["checkpoint"].as_str().unwrap().to_owned();
+    let refused = |holding: &[&str]| {
+        let ran = claude.world.pao(["resume", "--json", id(&spawned)]).run();
+        assert_eq!(ran.code, Some(2), "{}", ran.screen);
+        let error = ran.json();
+        let said = format!("{} {}", error["message"].as_str().unwrap(), error["next"].as_str().unwrap());
+        for part in holding {
+            assert!(said.contains(part), "{part} in {said}");
+        }
+        assert_eq!(claude.row(&spawned)["state"], "paused");
+        assert_eq!(claude.panes(), Vec::<String>::new());
+    };
+    // The folder was moved.
+    let moved = claude.world.path("code/moved");
+    fs::rename(&folder, &moved).unwrap();
+    refused(&["is gone", "--in DIR", &format!("pao spawn --fork {checkpoint} -C DIR")]);
+    // A link in its place is another folder.
+    std::os::unix::fs::symlink(&moved, &folder).unwrap();
+    refused(&["is gone or is another folder now"]);
+    fs::remove_file(&folder).unwrap();
+    fs::rename(&moved, &folder).unwrap();
+    // The host agent removed the conversation.
+    let transcripts = claude.world.path(".claude/projects");
+    let hidden = claude.world.path("hidden");
+    fs::rename(&transcripts, &hidden).unwrap();
+    refused(&["no longer has the conversation", &format!("pao spawn --fork {checkpoint}")]);
+    let _ = fs::remove_dir_all(&transcripts);
+    fs::rename(&hidden, &transcripts).unwrap();
+    // An older host agent.
+    let real = fs::read_link(claude.world.bin.join("claude")).unwrap();
+    fs::remove_file(claude.world.bin.join("claude")).unwrap();
+    claude.world.program("claude", "#!/bin/sh\necho '2.0.1 (Claude Code)'\n");
+    refused(&["here is the older 2.0.1", "--anyway"]);
+    fs::remove_file(claude.world.bin.join("claude")).unwrap();
+    std::os::unix::fs::symlink(real, claude.world.bin.join("claude")).unwrap();
+    // And then it all fits again.
+    assert_eq!(resume(&claude, &spawned)["session_id"], spawned["session_id"]);
+}
+
+#[test]
+fn a_moved_folder_takes_its_conversation_along() {
+    for version in [Version::New, Version::Old] {
+        let claude = Claude::new(version);
+        let (folder, spawned) = idle(&claude, &["fix", "the", "login", "bug"]);
+        pause(&claude, &spawned);
+        let moved = claude.world.path("code/moved");
+        fs::rename(&folder, &moved).unwrap();
+        let to = moved.to_str().unwrap();
+        let untrusted = claude.world.pao(["resume", id(&spawned), "--in", to]).run();
+        assert_eq!(untrusted.code, Some(2), "{}", untrusted.screen);
+        assert!(untrusted.stderr.contains("is not trusted yet"), "{}", untrusted.stderr);
+        let ran = claude.world.pao(["resume", "--json", "--yes", id(&spawned), "--in", to]).run();
+        assert_eq!(ran.code, Some(0), "{}\n{}", ran.screen, claude.screens());
+        assert_eq!(ran.json()["folder"], to);
+        let text = asks(&claude, "and what now?").text();
+        assert!(text.contains("fix the login bug") && text.contains("Your folder is another one"), "{text}");
+        claude.end(&spawned);
+    }
+}
+
+#[test]
+fn all_of_a_project_rest_and_come_back_and_one_that_cannot_keeps_no_other() {
+    let slow = Script {
+        rules: vec![messages_api::Rule {
+            pattern: "busy one".parse().unwrap(),
+            reply: Reply::text("slowly").after_ms(60_000),
+            once: false,
+        }],
+        default: Some(Reply::text("noted")),
+        ..Script::default()
+    };
+    let claude = Claude::with_script(Version::New, slow);
+    let folder = claude.repository("code/api");
+    let elsewhere = claude.repository("code/web");
+    let first = claude.spawn(&folder, &["one"]);
+    let second = claude.spawn(&folder, &["two"]);
+    let busy = claude.spawn(&folder, &["busy", "one"]);
+    let other = claude.spawn(&elsewhere, &["three"]);
+    for agent in [&first, &second, &other] {
+        claude.comes_to(agent, "idle");
+    }
+    let project = folder.to_str().unwrap();
+    let ran = claude.world.pao(["pause", "--all", "--project", project]).run();
+    assert_eq!(ran.code, Some(2), "{}", ran.screen);
+    assert!(
+        ran.stdout.starts_with("2 agents paused, ") && ran.stdout.contains("1 agent not paused"),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stderr.contains("is busy"), "{}", ran.stderr);
+    let states = |agents: [&Value; 4]| agents.map(|a| claude.row(a)["state"].as_str().unwrap().to_owned());
+    assert_eq!(states([&first, &second, &busy, &other]), ["paused", "paused", "working", "idle"]);
+    let ran = claude.world.pao(["resume", "--all", "--at-once", "2"]).limit(Duration::from_mins(2)).run();
+    assert_eq!((ran.code, &*ran.stdout), (Some(0), "2 agents back\n"), "{}", ran.screen);
+    for agent in [&first, &second] {
+        claude.comes_to(agent, "idle");
+    }
+    assert_eq!(claude.panes().len(), 4);
+}
