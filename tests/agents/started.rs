@@ -16,7 +16,7 @@ fn starts_warm_and_leaves_nothing(agent: &'static HostAgent) {
     let spawned = other.spawn(&["--agent", agent.kind, TASK]);
     assert_eq!(spawned["confirmed"], true, "{spawned:#}");
     assert_eq!(spawned["delivery"], "session", "{spawned:#}");
-    assert_eq!(spawned["needs"], Value::Null, "{spawned:#}");
+    assert_eq!((&spawned["needs"], &spawned["briefed"]), (&Value::Null, &true.into()), "{spawned:#}");
     let first = other.first_request(TASK);
     assert!(first.text().contains(KNOWN), "{}", first.text());
     assert_eq!(other.api.requests().iter().filter(|r| r.has_tools() && r.text().contains(TASK)).count(), 1);

@@ -39,7 +39,7 @@ pub const GEMINI: HostAgent = HostAgent {
         may_be_made: true,
     },
     reads: Reads { instructions: "GEMINI.md", rules: None, import: Some("@./"), limit: None },
-    session: SessionWay::Folder { flag: "--include-directories", since: V0_61_0 },
+    session: SessionWay::Folder { flag: "--include-directories", since: V0_61_0, shows: "Context from: " },
     hook_events: &[],
     tool_event: None,
     session_file: None,

@@ -217,6 +217,8 @@ pub enum SessionWay {
         flag: &'static str,
         /// The oldest version in which that was seen.
         since: Version,
+        /// What precedes the path of an instructions file in the transcript once the file was read.
+        shows: &'static str,
     },
 }
 

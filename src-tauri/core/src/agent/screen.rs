@@ -185,7 +185,7 @@ impl Screens {
     fn prompt<'a>(&self, lines: &'a [&'a str]) -> Option<Prompt<'a>> {
         let (above, inside, below) = match self.layout {
             Layout::Ruled => between(lines, is_rule, is_rule)?,
-            Layout::Barred => self.below_mode(lines)?,
+            Layout::Barred => below_mode(lines)?,
             Layout::Footed => self.above_footer(lines)?,
         };
         let (first, rest) = inside.split_first()?;
@@ -195,16 +195,6 @@ impl Screens {
         }
         let text: Vec<&str> = std::iter::once(typed).chain(rest.iter().copied()).map(str::trim).collect();
         Some(Prompt { text: text.join("\n").trim().to_string(), above, below })
-    }
-
-    /// Below the last rule the line with the permission mode, and then between two bars, or two empty lines where the
-    /// terminal shows colours instead of bars, what is typed.
-    fn below_mode<'a>(&self, lines: &'a [&'a str]) -> Option<Parts<'a>> {
-        let rule = lines.iter().rposition(|line| is_rule(line))?;
-        let edge = |line: &&str| line.is_empty() || is_bar(line, '▄') || is_bar(line, '▀');
-        let from = lines[rule..].iter().position(edge)? + rule + 1;
-        let end = lines[from..].iter().position(edge)? + from;
-        (from - rule <= 3).then_some((&lines[..rule], &lines[from..end], &lines[end + 1..]))
     }
 
     /// The last line with a prompt sign in the first column, what is typed there, and a footer of at most two lines
@@ -256,6 +246,16 @@ impl Screens {
 
 /// Lines above, inside and below.
 type Parts<'a> = (&'a [&'a str], &'a [&'a str], &'a [&'a str]);
+
+/// Below the last rule the line with the permission mode, and then between two bars, or two empty lines where the
+/// terminal shows colours instead of bars, what is typed.
+fn below_mode<'a>(lines: &'a [&'a str]) -> Option<Parts<'a>> {
+    let rule = lines.iter().rposition(|line| is_rule(line))?;
+    let edge = |line: &&str| line.is_empty() || is_bar(line, '▄') || is_bar(line, '▀');
+    let from = lines[rule..].iter().position(edge)? + rule + 1;
+    let end = lines[from..].iter().position(edge)? + from;
+    (from - rule <= 3).then_some((&lines[..rule], &lines[from..end], &lines[end + 1..]))
+}
 
 /// What stands between the last line of the one kind and the last but one of the other.
 fn between<'a>(

@@ -55,6 +55,16 @@ impl HostAgent {
         matches!(self.session, SessionWay::Folder { .. }).then(|| agent_dir.join(CONTEXT_FOLDER))
     }
 
+    /// What stands in a transcript, as JSON has it, once the briefing in that folder was read.
+    pub fn read_mark(&self, agent_dir: &Path) -> Option<String> {
+        let SessionWay::Folder { shows, .. } = self.session else { return None };
+        let folder = self.context_folder(agent_dir)?;
+        let folder = folder.canonicalize().unwrap_or(folder);
+        let text = format!("{shows}{}", folder.join(self.reads.instructions).display());
+        let quoted = Value::from(text).to_string();
+        Some(quoted.trim_matches('"').to_string())
+    }
+
     /// What a start of `version` brings along. `delivers` says whether the briefing goes the session way; hooks are
     /// there in any case, for what they report.
     pub fn session_setup(

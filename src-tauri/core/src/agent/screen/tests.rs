@@ -119,9 +119,8 @@ fn every_captured_screen_of_codex_and_gemini_is_what_a_person_sees_on_it() {
         "42-typed" => "typed",
         other => panic!("say what {other} shows"),
     };
-    type Expected = fn(&str) -> &'static str;
     let mut wrong = BTreeMap::new();
-    for (agent, expected) in [(&CODEX, codex as Expected), (&GEMINI, gemini as Expected)] {
+    for (agent, expected) in [(&CODEX, codex as fn(&str) -> &'static str), (&GEMINI, gemini)] {
         for (name, text) in others(agent.kind) {
             let seen = agent.screens.classify(&text);
             if seen.name() != expected(&name) {

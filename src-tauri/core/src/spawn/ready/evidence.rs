@@ -158,6 +158,8 @@ impl<'a> Watch<'a> {
         let (Some(path), Some(prompt)) = (&self.transcript, &self.prompt) else { return };
         if let Some(bytes) = piece(path) {
             self.seen.in_transcript |= hook::holds_prompt(&bytes, prompt);
+            let mark = self.agent.read_mark(&self.host.agent_dir(&self.launched.agent));
+            self.briefed |= mark.is_some_and(|mark| memchr::memmem::find(&bytes, mark.as_bytes()).is_some());
         }
     }
 

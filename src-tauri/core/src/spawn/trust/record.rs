@@ -38,7 +38,7 @@ pub(super) struct Document<'a> {
 #[derive(Debug)]
 enum Shape<'a> {
     Json(Json<'a>),
-    Toml(Toml<'a>),
+    Toml(Box<Toml<'a>>),
 }
 
 impl<'a> Document<'a> {
@@ -47,7 +47,7 @@ impl<'a> Document<'a> {
         let text = std::str::from_utf8(bytes).map_err(|_| RecordError::NotText)?;
         let shape = match record.format {
             TrustFormat::JsonFlag { .. } | TrustFormat::JsonMap => Shape::Json(Json::parse(text)?),
-            TrustFormat::TomlTable { .. } => Shape::Toml(Toml::parse(text)?),
+            TrustFormat::TomlTable { .. } => Shape::Toml(Box::new(Toml::parse(text)?)),
         };
         Ok(Self { shape, record })
     }

@@ -43,25 +43,25 @@ impl<'a> Toml<'a> {
             return Ok(None);
         }
         let Some(projects) = self.parsed.get(root) else {
-            return self.checked(self.appended(keys, new), keys, new, TrustBefore::NoRecord);
+            return checked(self.appended(keys, new), keys, new, TrustBefore::NoRecord);
         };
         let projects = table(projects, root)?;
         let Some(entry) = projects.get(folder) else {
             let headed = self.parsed.get(root).and_then(Item::as_table).is_some_and(|t| !t.is_dotted());
             let text =
                 if headed { self.appended(keys, new) } else { self.rebuilt(|d| insert(d, keys, new))? };
-            return self.checked(text, keys, new, TrustBefore::NoEntry);
+            return checked(text, keys, new, TrustBefore::NoEntry);
         };
         let entry = table(entry, folder)?;
         match entry.get(key) {
             None => {
                 let text = self.rebuilt(|d| insert(d, keys, new))?;
-                self.checked(text, keys, new, TrustBefore::NoKey)
+                checked(text, keys, new, TrustBefore::NoKey)
             }
             Some(value) => {
                 let span = value.span().ok_or(RecordError::NotKept)?;
                 let before = TrustBefore::Value(self.text[span.clone()].to_string());
-                self.checked(self.replaced(span, new), keys, new, before)
+                checked(self.replaced(span, new), keys, new, before)
             }
         }
     }
@@ -145,19 +145,18 @@ impl<'a> Toml<'a> {
         edit(&mut document).ok_or(RecordError::NotKept)?;
         Ok(document.to_string())
     }
+}
 
-    /// What was written must read back as it was meant.
-    fn checked(
-        &self,
-        text: String,
-        keys: &[&str],
-        new: &str,
-        before: TrustBefore,
-    ) -> Result<Option<Edited>, RecordError> {
-        match Toml::parse(&text) {
-            Ok(after) if after.says(keys).as_deref() == Some(new) => Ok(Some((text, before))),
-            _ => Err(RecordError::NotKept),
-        }
+/// What was written must read back as it was meant.
+fn checked(
+    text: String,
+    keys: &[&str],
+    new: &str,
+    before: TrustBefore,
+) -> Result<Option<Edited>, RecordError> {
+    match Toml::parse(&text) {
+        Ok(after) if after.says(keys).as_deref() == Some(new) => Ok(Some((text, before))),
+        _ => Err(RecordError::NotKept),
     }
 }
 
