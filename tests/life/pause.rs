@@ -1,6 +1,7 @@
 //! Pausing real agents and bringing them back: the conversation goes on, what changed is told, nothing is half-done.
 
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -78,6 +79,44 @@ fn a_paused_agent_is_gone_and_comes_back_to_its_conversation_told_what_changed()
         assert_eq!(claude.began(&spawned), ["startup", "resume"]);
         claude.end(&spawned);
     }
+}
+
+/// Something said in another session of that folder at that time.
+fn said(claude: &Claude, folder: &std::path::Path, number: u32, at: &str, text: &str) {
+    let session = format!("0b5e7f0e-58b4-4c57-9a44-0d4cf1a7{number:04x}");
+    let record = json!({
+        "parentUuid": null, "isSidechain": false, "type": "user", "userType": "external",
+        "message": { "role": "user", "content": text },
+        "uuid": format!("77bda9c0-47c6-4028-be18-cc4b07d2{number:04x}"), "timestamp": at,
+        "cwd": folder, "sessionId": session, "version": "2.1.332", "gitBranch": "main",
+    });
+    claude.world.write(&format!(".claude/projects/-sample/{session}.jsonl"), &format!("{record}\n"));
+    claude.world.pao(["index"]).ok();
+}
+
+#[test]
+fn of_the_memories_only_those_are_told_that_came_after_it_was_put_to_rest() {
+    let claude = Claude::new(Version::New);
+    let folder = claude.repository("code/api");
+    said(&claude, &folder, 1, "2026-11-20T09:00:00.000Z", "The login bug comes from the session cookie.");
+    let spawned = claude.spawn(&folder, &["fix", "the", "login", "bug"]);
+    claude.comes_to(&spawned, "idle");
+    let paused = pause(&claude, &spawned);
+    let kept =
+        claude.world.pao(["checkpoint", "show", "--json", paused["checkpoint"].as_str().unwrap()]).ok();
+    std::thread::sleep(Duration::from_millis(1_100));
+    let now = String::from_utf8(
+        claude.world.command("date").args(["-u", "+%Y-%m-%dT%H:%M:%SZ"]).output().unwrap().stdout,
+    )
+    .unwrap();
+    assert!(kept.json()["at"].as_str().unwrap() < now.trim());
+    said(&claude, &folder, 2, now.trim(), "The login bug is gone when the cookie lives for a day.");
+    let resumed = resume(&claude, &spawned);
+    assert_eq!(resumed["changed"]["phrases"], json!(["1 new memory"]), "{resumed:#}");
+    let text = resumed["changed"]["text"].as_str().unwrap();
+    assert!(text.contains("cookie lives for a day. [history · "), "{text}");
+    assert!(!text.contains("comes from the session cookie"), "{text}");
+    assert!(asks(&claude, "and what now?").text().contains("cookie lives for a day. [history · "));
 }
 
 #[test]
@@ -310,4 +349,62 @@ fn all_of_a_project_rest_and_come_back_and_one_that_cannot_keeps_no_other() {
         claude.comes_to(agent, "idle");
     }
     assert_eq!(claude.panes().len(), 4);
+}
+
+/// Starts `pao` with these words and kills it after a while; false where it had come to its end before.
+fn killed(claude: &Claude, words: &[&str], after: Duration) -> bool {
+    let mut child = claude.world.pao(words).start();
+    std::thread::sleep(after);
+    let ended = child.try_wait().unwrap().is_some();
+    let _ = child.kill();
+    child.wait().unwrap();
+    !ended
+}
+
+/// Waits until the agent is either at rest without process and window, or alive with both; whether it rests.
+fn rests(claude: &Claude, spawned: &Value, what: &str) -> bool {
+    let began = Instant::now();
+    loop {
+        let row = claude.row(spawned);
+        let pid = row["pid"].as_u64();
+        let alive = pid.is_some_and(runs);
+        let windows = claude.panes().len();
+        match row["state"].as_str().unwrap() {
+            "paused" if !alive && windows == 0 && row["ended_at"].is_null() => return true,
+            "idle" if alive && windows == 1 => return false,
+            _ => {}
+        }
+        assert!(began.elapsed() < Duration::from_secs(30), "{what}: {row:#}\n{}", claude.screens());
+        std::thread::sleep(Duration::from_millis(300));
+    }
+}
+
+#[test]
+fn killed_at_any_moment_a_pause_or_a_return_leaves_an_agent_that_rests_or_lives() {
+    let claude = Claude::new(Version::New);
+    let (_, spawned) = idle(&claude, &["fix", "the", "login", "bug"]);
+    // Moments of no pattern, other ones in each run.
+    // A fresh hasher's keys are random.
+    let moment = |most: u64| Duration::from_millis(RandomState::new().hash_one(most) % most);
+    for _ in 0..3 {
+        let after = moment(900);
+        let was_killed = killed(&claude, &["pause", id(&spawned)], after);
+        let at_rest = rests(&claude, &spawned, &format!("pause killed after {after:?}"));
+        eprintln!("pause killed after {after:?} ({was_killed}): rests {at_rest}");
+        if !at_rest {
+            pause(&claude, &spawned);
+        }
+        let after = moment(1_800);
+        let was_killed = killed(&claude, &["resume", id(&spawned)], after);
+        let at_rest = rests(&claude, &spawned, &format!("return killed after {after:?}"));
+        eprintln!("return killed after {after:?} ({was_killed}): rests {at_rest}");
+        if at_rest {
+            resume(&claude, &spawned);
+        }
+        assert!(!rests(&claude, &spawned, "after all"));
+    }
+    let text = asks(&claude, "and what now?").text();
+    assert!(text.contains("fix the login bug"), "{text}");
+    claude.end(&spawned);
+    assert_eq!(claude.panes(), Vec::<String>::new());
 }

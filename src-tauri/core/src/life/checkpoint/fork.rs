@@ -124,8 +124,8 @@ fn opening(checkpoint: &Checkpoint, copied: bool) -> String {
         list("What was decided", Speaker::Agent, plain(&said.decisions));
         list("What was left open", Speaker::Agent, plain(&said.open_ends));
         list("Files that were changed", Speaker::Store, plain(&said.files));
-        let last: Vec<String> = said.errors.iter().rev().take(5).cloned().collect();
-        list("What had failed last", Speaker::Store, plain(&last));
+        let failed: Vec<String> = said.errors.iter().rev().take(5).cloned().collect();
+        list("What had failed last", Speaker::Store, plain(&failed));
         let reply = said.last_reply.iter().cloned().collect::<Vec<_>>();
         list("What the agent said last", Speaker::Agent, plain(&reply));
     }
