@@ -2,8 +2,10 @@
 
 mod checkpoint;
 mod clean;
+mod handover;
 mod looked_at;
 mod pause;
+mod rebrief;
 mod states;
 mod tell;
 mod wait;

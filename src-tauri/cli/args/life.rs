@@ -86,6 +86,55 @@ impl Tell {
     }
 }
 
+pub const REBRIEF_EXAMPLES: &str = "\
+Examples:
+  pao rebrief api      what the stores have learnt since its briefing
+  pao rebrief --all
+
+It reaches the agent with its next prompt, once. Where nothing is new, nothing is delivered.";
+
+pub const HANDOVER_EXAMPLES: &str = "\
+Examples:
+  pao handover api web                         web learns with its next prompt what api came to
+  pao handover api web go on with the tests    and is given that prompt
+  pao handover api --new finish it             a new agent in the same folder
+  pao handover api --new -C ~/code/web";
+
+#[derive(Debug, Args)]
+pub struct Rebrief {
+    /// Name or id of an agent
+    #[arg(required_unless_present = "all")]
+    pub agent: Option<String>,
+    /// Every agent that runs
+    #[arg(long, conflicts_with = "agent")]
+    pub all: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Handover {
+    /// Whose work it is: name or id of an agent, ended or not
+    #[arg(value_name = "FROM")]
+    pub from: String,
+    /// Who gets it (unless --new is given), then what it is to do
+    #[arg(value_name = "TO] [TEXT", required_unless_present = "new")]
+    pub words: Vec<String>,
+    /// Start a new agent with it
+    #[arg(long)]
+    pub new: bool,
+    /// Where the new one works; without it in the same folder
+    #[arg(short = 'C', value_name = "DIR", requires = "new")]
+    pub folder: Option<PathBuf>,
+    /// Name of the new one
+    #[arg(long, requires = "new")]
+    pub name: Option<String>,
+    /// Terminal of the new one; auto, or one of `pao spawn --help`
+    #[arg(long, requires = "new")]
+    pub terminal: Option<String>,
+    /// Agree that the folder is marked as trusted for the host agent
+    #[arg(long, short, requires = "new")]
+    pub yes: bool,
+}
+
 #[derive(Debug, Args)]
 pub struct Wait {
     /// Name or id of an agent

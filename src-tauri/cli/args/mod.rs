@@ -82,6 +82,12 @@ pub enum Verb {
     /// Tell running agents something
     #[command(after_help = life::TELL_EXAMPLES)]
     Tell(life::Tell),
+    /// Bring a running agent what the memory stores have learnt since its briefing
+    #[command(after_help = life::REBRIEF_EXAMPLES)]
+    Rebrief(life::Rebrief),
+    /// Hand one agent's work over to another, or to a new one
+    #[command(after_help = life::HANDOVER_EXAMPLES)]
+    Handover(life::Handover),
     /// Wait until an agent is idle, needs you or has ended
     #[command(after_help = life::WAIT_EXAMPLES)]
     Wait(life::Wait),

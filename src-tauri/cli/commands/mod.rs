@@ -9,9 +9,11 @@ pub mod completions;
 mod config;
 mod doctor;
 mod focus;
+mod handover;
 mod index;
 mod logs;
 mod pause;
+mod rebrief;
 mod recall;
 mod resume;
 mod secret;
@@ -67,6 +69,8 @@ pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {
         Verb::Checkpoint(what) => checkpoint::run(host, screen, what).await,
         Verb::Agents(what) => agents::run(&host, screen, what).await,
         Verb::Tell(what) => tell::run(host, screen, what).await,
+        Verb::Rebrief(what) => rebrief::run(host, screen, what).await,
+        Verb::Handover(what) => handover::run(host, screen, what).await,
         Verb::Wait(what) => wait::run(&host, screen, what).await,
         Verb::Agent { what } => agent::run(host, screen, what).await,
         Verb::Focus(what) => focus::run(host, screen, what).await,

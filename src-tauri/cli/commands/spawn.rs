@@ -42,11 +42,18 @@ pub async fn run(host: Host, screen: Screen, what: Spawn) -> Result<u8, Error> {
     let mut spawned = spawn::spawn(&context, &request, &face, &interrupt.cancel).await?;
     spawned.notes.splice(..0, note);
     let unproven = unproven(&spawned);
+    let spawned = spawn::spawn(&context, &what.request(), &face, &interrupt.cancel).await?;
+    show(&context.host, screen, &spawned)
+}
+
+/// What a spawn came to; the exit code.
+pub fn show(host: &Host, screen: Screen, spawned: &Spawned) -> Result<u8, Error> {
+    let unproven = unproven(spawned);
     if screen.json {
         let error = unproven.as_ref().map(wire::Failure::from);
-        screen.document(&wire::Spawned { error, ..wire::Spawned::from(&spawned) })?;
+        screen.document(&wire::Spawned { error, ..wire::Spawned::from(spawned) })?;
     } else {
-        screen.say(&summary(&context.host, &spawned))?;
+        screen.say(&summary(host, spawned))?;
         if let Some(error) = &unproven {
             screen.error(error);
         }

@@ -13,9 +13,11 @@ pub mod evidence;
 pub mod extract;
 pub mod focus;
 pub mod freshness;
+pub mod handover;
 pub mod logs;
 pub mod news;
 pub mod pause;
+pub mod rebrief;
 pub mod repository;
 pub mod resume;
 pub mod several;
@@ -28,3 +30,13 @@ pub mod wait;
 pub mod watch;
 
 pub use sweep::state_of;
+
+/// The host agent of a row.
+fn kind(agent: &crate::registry::agents::Agent) -> Result<&'static crate::agent::HostAgent, crate::Error> {
+    crate::agent::by_kind(&agent.host_agent).ok_or_else(|| {
+        crate::Error::user(
+            format!("{} is an agent of a kind this pao does not know: {}", agent.name, agent.host_agent),
+            "update pao",
+        )
+    })
+}

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-use crate::life::tell;
+use crate::life::{rebrief, tell};
 
 /// One text for one agent.
 #[derive(Debug, Clone, Serialize)]
@@ -45,4 +45,55 @@ pub struct Waited {
     pub result: &'static str,
     /// The agent as it was last seen.
     pub agent: super::Agent,
+}
+
+/// What a rebriefing came to.
+#[derive(Debug, Clone, Serialize)]
+pub struct Rebriefed {
+    /// Registry id of the agent.
+    pub id: String,
+    /// Its name.
+    pub agent: String,
+    /// `nothing-new`, `next-prompt` or `file`.
+    pub delivery: &'static str,
+    /// The news.
+    pub lines: Vec<super::Line>,
+    /// How each store fared.
+    pub sources: Vec<super::SourceReport>,
+}
+
+impl rebrief::Delivery {
+    /// Name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            rebrief::Delivery::Nothing => "nothing-new",
+            rebrief::Delivery::NextPrompt => "next-prompt",
+            rebrief::Delivery::File => "file",
+        }
+    }
+}
+
+impl From<&rebrief::Rebriefed> for Rebriefed {
+    fn from(done: &rebrief::Rebriefed) -> Self {
+        Self {
+            id: done.agent.clone(),
+            agent: done.name.clone(),
+            delivery: done.delivery.name(),
+            lines: done.lines.iter().map(Into::into).collect(),
+            sources: done.reports.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// A hand-over to an agent that runs.
+#[derive(Debug, Clone, Serialize)]
+pub struct HandedOver {
+    /// Who handed over.
+    pub from: String,
+    /// To whom.
+    pub to: String,
+    /// `next-prompt` or `file`.
+    pub delivery: &'static str,
+    /// The prompt it was given besides, where there was one.
+    pub told: Option<Told>,
 }

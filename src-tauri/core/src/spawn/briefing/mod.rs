@@ -9,6 +9,7 @@ mod choose;
 mod clean;
 mod fit;
 mod fuse;
+mod only;
 mod quarantine;
 mod render;
 mod similar;
@@ -22,6 +23,7 @@ use chrono::{DateTime, Utc};
 
 pub use self::fit::{Fitted, fit};
 use self::fuse::Query;
+pub use self::only::{holds, only};
 use self::render::{Detail, Frame, Section};
 use self::similar::Shape;
 pub use self::tokens::estimate as estimate_tokens;
