@@ -16,6 +16,15 @@ pub fn yes(question: &str, cancel: &CancellationToken) -> Option<bool> {
     Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
+/// Asks for one of a few letters; anything else, the end of input and Ctrl-C are the last of them. `None` when there
+/// is nobody to ask.
+pub fn letter(question: &str, letters: &[char], cancel: &CancellationToken) -> Option<char> {
+    let mut tty = File::options().read(true).write(true).open("/dev/tty").ok()?;
+    write!(tty, "{question} ").ok()?;
+    let answer = line(&mut tty, cancel)?.trim().to_lowercase();
+    letters.iter().copied().find(|letter| answer.starts_with(*letter)).or(letters.last().copied())
+}
+
 /// One line from the terminal. It is waited for in short spells: a signal handler of ours keeps a plain read
 /// waiting, and Ctrl-C at a question must end it.
 fn line(tty: &mut File, cancel: &CancellationToken) -> Option<String> {

@@ -4,13 +4,14 @@
 //! line of its own, written at once.
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 use pao_core::host::Host;
 use pao_core::spawn::passed::{Briefing, Gathered, LeftOut, Line};
-use pao_core::spawn::request::{Consent, Face, Progress, Step, StepState};
+use pao_core::spawn::request::{Consent, Crowded, Face, Progress, Step, StepState};
 use pao_core::{Error, wire};
 
 use crate::editor;
@@ -163,6 +164,32 @@ impl Face for Person {
                 let _ = write!(std::io::stderr().lock(), "{text}");
             });
         }
+    }
+
+    fn crowded(&self, folder: &Path, others: &[String], repository: bool) -> Result<Crowded, Error> {
+        let works = if others.len() == 1 { "works" } else { "work" };
+        let folder = clean(&self.host.display(folder));
+        let warning = format!("{} {works} in {folder} too", clean(&others.join(", ")));
+        let (offer, letters): (&str, &[char]) = if repository {
+            ("[c] work there as well, [w] in a git worktree of its own, [n] not at all:", &['c', 'w', 'n'])
+        } else {
+            ("[c] work there as well, [n] not at all:", &['c', 'n'])
+        };
+        let question = format!("{}\n{offer}", paint(WARNING, &warning));
+        let asked = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        let answer = asked.then(|| {
+            self.aside(|| crate::ask::letter(&take_colour(question), letters, &self.interrupt.cancel))
+        });
+        Ok(match answer.flatten() {
+            Some('c') => Crowded::Stay,
+            Some('w') => Crowded::Worktree,
+            Some(_) => Crowded::Cancel,
+            None => {
+                let hint = if repository { "; --worktree gives it one of its own" } else { "" };
+                self.aside(|| writeln!(std::io::stderr().lock(), "{warning}{hint}").ok());
+                Crowded::Stay
+            }
+        })
     }
 
     fn agree(&self, consent: &Consent) -> Result<bool, Error> {

@@ -9,6 +9,7 @@ mod rebrief;
 mod states;
 mod tell;
 mod wait;
+mod worktree;
 
 use std::path::PathBuf;
 use std::time::Duration;

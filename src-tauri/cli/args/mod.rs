@@ -271,6 +271,9 @@ pub struct Spawn {
     /// Leave this folder's last choices aside, and forget them
     #[arg(long)]
     pub defaults: bool,
+    /// Let it work in a git worktree of its own, on that branch or on a new one
+    #[arg(long, value_name = "BRANCH", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub worktree: Option<String>,
     /// Agree that the folder is marked as trusted for the host agent
     #[arg(long, short)]
     pub yes: bool,
@@ -295,6 +298,7 @@ impl Spawn {
             delivery: self.delivery.map(Delivery::choice),
             afresh: self.defaults,
             edit: self.edit,
+            worktree: self.worktree,
             ..self.inputs.request()
         }
     }

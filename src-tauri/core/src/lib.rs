@@ -23,6 +23,7 @@ pub mod typing;
 pub mod uninstall;
 pub mod wire;
 pub mod words;
+pub mod worktree;
 
 pub use context::Context;
 pub use error::{Error, Kind};

@@ -21,23 +21,25 @@ pub mod trust;
 pub mod undo;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
 
 use self::choices::{Settled, host_agent};
 use self::consent::{consents, enables};
 use self::passed::{Briefing, Conversation, Gathered, Receipt, Topic, Way, silent};
-use self::request::{Brief, DryRun, Face, Request, Spawned, Step};
+use self::request::{Brief, Crowded, DryRun, Face, Request, Spawned, Step};
 use self::rooms::{Ground, Job, ground, plan, rooms};
 use self::steps::Steps;
 use crate::host::process::Run;
 use crate::host::terminal;
+use crate::project::Project;
 use crate::registry::RegistryError;
 use crate::registry::agents::Agent;
 use crate::registry::folders::Choices;
 use crate::source::{self, Question};
 use crate::words::counted;
-use crate::{Context, Error, Kind};
+use crate::{Context, Error, Kind, worktree};
 
 pub use self::undo::{Target, UndoneItem, undo};
 
@@ -49,6 +51,8 @@ struct Warm {
     settled: Settled,
     last: Choices,
     conversation: Conversation,
+    /// The worktree that is made for it.
+    worktree: Option<PathBuf>,
 }
 
 /// Gathers and composes; writes nothing.
@@ -91,6 +95,11 @@ pub async fn dry_run(
         let (folder, file) = (context.host.display(&folder), context.host.display(place.config));
         would.push(format!("mark {folder} as trusted in {file}"));
     }
+    if let Some(branch) = &request.worktree {
+        let planned = worktree::plan(&context.host, &warm.topic, branch).await?;
+        let path = context.host.display(&planned.path);
+        would.push(format!("make the worktree {path} on branch {}, and start it there", planned.branch));
+    }
     would.push(format!(
         "start {} in {} ({}), permission {}",
         context.host.display(&ground.program.path),
@@ -127,8 +136,30 @@ pub async fn spawn(
     let agreed = consents(context, &ground, &warm.topic, warm.settled.permission, face).await;
     // Whoever interrupts a question has not answered it.
     let agreed = if cancel.is_cancelled() { Err(cancelled()) } else { agreed }?;
+    let (wanted, others) = neighbours(context, request, &warm.topic, face).await?;
+    if cancel.is_cancelled() {
+        return Err(cancelled());
+    }
+    // What was chosen and agreed to is so for the folder that was asked for, wherever the work is done.
+    let asked_for = warm.topic.folder.clone();
+    let planned = match wanted {
+        Some(branch) => Some(worktree::plan(&context.host, &warm.topic, &branch).await?),
+        None => None,
+    };
+    if let Some(planned) = &planned {
+        warm.topic.folder.clone_from(&planned.folder);
+        warm.worktree = Some(planned.path.clone());
+    }
     let id = register(context, request, &ground, &mut warm).await?;
 
+    let mut made = Vec::new();
+    if let Some(planned) = &planned {
+        match worktree::create(&context.host, planned).await {
+            Ok(notes) => made = notes,
+            Err(error) => return Err(undo::after_failure(context, &id, error).await),
+        }
+        warm.topic.project = Project::of(&warm.topic.folder);
+    }
     let job = Job::new(context, &warm, &id, agreed);
     let outcome = rooms(context, &steps, &ground, &job, terminal.as_ref(), cancel).await;
     let (launched, ready, way, mut notes) = match outcome {
@@ -137,7 +168,11 @@ pub async fn spawn(
     };
     let registry = &context.registry;
     registry.set_receipt(&id, ready.receipt).await?;
-    registry.set_choices(&warm.topic.folder, &warm.settled.choices(request, &warm.last)).await?;
+    notes.extend(made);
+    if planned.is_none() && !others.is_empty() {
+        notes.push(format!("works in the same folder: {}", others.join(", ")));
+    }
+    registry.set_choices(&asked_for, &warm.settled.choices(request, &warm.last)).await?;
     refresh_history(context).await;
     if ready.receipt != Receipt::Confirmed && ready.needs.is_none() {
         notes.push("nothing has proved yet that it received its prompt: look at its window".into());
@@ -221,7 +256,30 @@ async fn warm(
         conversation = fork.conversation.clone().map_or(conversation, Conversation::Fork);
     }
     step.done(briefing_note(&briefing, silent(&gathered.reports)));
-    Ok(Warm { topic, gathered, briefing, settled, last, conversation })
+    Ok(Warm { topic, gathered, briefing, settled, last, conversation, worktree: None })
+}
+
+/// Who else works in the folder, and whether the new agent gets a worktree: of which branch, empty for a new one.
+async fn neighbours(
+    context: &Context,
+    request: &Request,
+    topic: &Topic,
+    face: &dyn Face,
+) -> Result<(Option<String>, Vec<String>), Error> {
+    if request.worktree.is_some() {
+        return Ok((request.worktree.clone(), Vec::new()));
+    }
+    let agents = context.registry.agents().await?;
+    let there = |agent: &&Agent| agent.state.live() && agent.folder == topic.folder;
+    let others: Vec<String> = agents.iter().filter(there).map(|agent| agent.name.clone()).collect();
+    if others.is_empty() {
+        return Ok((None, others));
+    }
+    match face.crowded(&topic.folder, &others, topic.project.worktree.is_some())? {
+        Crowded::Stay => Ok((None, others)),
+        Crowded::Worktree => Ok((Some(String::new()), others)),
+        Crowded::Cancel => Err(cancelled()),
+    }
 }
 
 async fn find_topic(context: &Context, request: &Request) -> Result<Topic, Error> {
@@ -310,6 +368,7 @@ async fn register(
             briefing_hash: Some(warm.briefing.hash.clone()),
             version: ground.program.version.map(|version| version.to_string()),
             args: context.config.args(ground.agent).to_vec(),
+            worktree: warm.worktree.clone(),
             ..Agent::starting(&id, &topic.name, &topic.folder, ground.agent.kind, now)
         };
         match context.registry.add(&agent).await {

@@ -1,6 +1,6 @@
 //! What a face asks the corridor for, what it is asked back, and what it gets.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::passed::{Briefing, Gathered, Permission, Ready, Topic, Way};
@@ -34,6 +34,8 @@ pub struct Request {
     pub afresh: bool,
     /// What it starts from, where it does not start from nothing.
     pub fork: Option<Fork>,
+    /// Give it a git worktree of its own, on that branch, or on a new one where that is empty.
+    pub worktree: Option<String>,
 }
 
 /// What a new agent starts from.
@@ -43,6 +45,17 @@ pub struct Fork {
     pub conversation: Option<String>,
     /// What stands before its briefing.
     pub opening: String,
+}
+
+/// What is to be done where others work in the folder too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Crowded {
+    /// The new agent works there as well.
+    Stay,
+    /// It gets a worktree of its own.
+    Worktree,
+    /// It is not started.
+    Cancel,
 }
 
 /// A choice of how the briefing is delivered.
@@ -183,6 +196,12 @@ pub trait Face: Send + Sync {
 
     /// Asks for a consent. `Ok(false)` is a no; an error says that nobody can be asked here.
     fn agree(&self, consent: &Consent) -> Result<bool, crate::Error>;
+
+    /// Others work in that folder too: what is to be done? `repository` says whether a worktree can be offered.
+    fn crowded(&self, folder: &Path, others: &[String], repository: bool) -> Result<Crowded, crate::Error> {
+        let _ = (folder, others, repository);
+        Ok(Crowded::Stay)
+    }
 
     /// Lets the user edit the briefing before it is delivered. `None` gives the spawn up.
     fn edit(&self, markdown: &str) -> Result<Option<String>, crate::Error>;

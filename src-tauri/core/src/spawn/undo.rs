@@ -49,6 +49,7 @@ pub async fn undo(context: &Context, target: &Target, end_live: bool) -> Result<
     let mut items = Vec::new();
     for agent in &agents {
         items.extend(take_back(context, &agent.id, &agent.name).await?);
+        items.extend(worktree(context, agent).await);
         if agent.ended_at.is_none() {
             context.registry.set_state(&agent.id, State::Ended, None, "undo", context.host.now()).await?;
         }
@@ -116,6 +117,22 @@ async fn take_back_after(
         items.push(UndoneItem { agent: name.to_string(), what, outcome, gone });
     }
     Ok(items)
+}
+
+const GONE: &str = "was gone already";
+
+/// Takes back the worktree that was made for an agent, unless another works in it or there is work in it.
+async fn worktree(context: &Context, agent: &Agent) -> Option<UndoneItem> {
+    let path = agent.worktree.as_ref()?;
+    let agents = context.registry.agents().await.ok()?;
+    let other =
+        agents.iter().find(|a| a.id != agent.id && a.ended_at.is_none() && a.folder.starts_with(path));
+    let (outcome, gone) = match other {
+        Some(other) => (format!("kept: {} works there too", other.name), true),
+        None => crate::worktree::take_back(&context.host, path).await,
+    };
+    let what = format!("worktree {}", context.host.display(path));
+    Some(UndoneItem { agent: agent.name.clone(), what, outcome, gone })
 }
 
 async fn one(context: &Context, entry: &Entry) -> Result<(String, bool), Error> {
@@ -190,12 +207,15 @@ pub(crate) fn describe(host: &Host, change: &Change) -> String {
 
 /// Takes back a spawn that failed or was cancelled, and says so in its error.
 pub(super) async fn after_failure(context: &Context, id: &str, error: Error) -> Error {
-    let items = match take_back(context, id, id).await {
+    let mut items = match take_back(context, id, id).await {
         Ok(items) => items,
         Err(second) => {
             return error.after(format!("what was done is journalled but could not be taken back: {second}"));
         }
     };
+    if let Ok(Some(agent)) = context.registry.agent(id).await {
+        items.extend(worktree(context, &agent).await.filter(|item| item.outcome != GONE));
+    }
     let left: Vec<&UndoneItem> = items.iter().filter(|item| !item.gone).collect();
     if left.is_empty() {
         // Nothing is left of it, so its name is free again and nothing has to be cleaned up.

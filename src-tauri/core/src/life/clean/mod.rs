@@ -13,7 +13,7 @@ mod record;
 #[cfg(test)]
 mod tests;
 mod undo;
-mod work;
+pub mod work;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -55,7 +55,7 @@ const HALF_DONE: &[(&str, &str)] = &[
 ];
 
 /// Nothing of the repository's own configuration may start a program here, and no variable may name another one.
-pub(super) fn git(at: &Path) -> Run {
+pub fn git(at: &Path) -> Run {
     let run = Run::new("git").args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
     let run = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE"]
         .iter()
