@@ -79,7 +79,8 @@ fn arrive(version: Version, texts: &[String]) {
         claude.comes_to(&spawned, "idle");
         let turns = turns(&claude);
         assert_eq!(turns.len(), 1, "{what}");
-        let changed = text.contains(['\t', '\r', '\u{7}', '\u{200b}', '\u{301}']);
+        let changed =
+            text.contains(['\t', '\r', '\u{7}', '\u{200b}', '\u{301}']) || text.contains("pasted_content");
         // What a window changes is handed over beside the prompt, in the same request.
         let said = if changed { turns[0].text() } else { turns[0].last_user_text() };
         assert!(said.contains(text.as_str()), "{what}\n{said}");

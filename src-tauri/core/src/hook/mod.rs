@@ -90,7 +90,7 @@ pub async fn answer(host: &Host, agent: &str, kind: Option<&str>, mut payload: i
     }
     let mut handed = Vec::new();
     if let Some(prompt) = seen.detail.get("prompt_sha256").and_then(Value::as_str) {
-        let (more, taken) = next::take(host, agent, &CLAUDE_CODE, prompt);
+        let (more, taken) = next::take(host, agent, kind, prompt);
         if !taken.is_empty() {
             let names: Vec<&str> = taken.iter().map(next::Taken::name).collect();
             seen.detail.insert("handed".into(), names.into());

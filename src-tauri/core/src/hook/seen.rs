@@ -68,8 +68,8 @@ pub(super) fn understand(payload: &Value, kind: &HostAgent) -> Seen {
         }
         "UserPromptSubmit" => {
             let prompt = text("prompt").unwrap_or_default();
-            let prompt = kind.unwrapped(prompt);
-            note("prompt_sha256", fingerprint(prompt).into());
+            let prompt = kind.bare(prompt);
+            note("prompt_sha256", fingerprint(&prompt).into());
             note("characters", prompt.chars().count().into());
             seen.state = Some(State::Working);
         }

@@ -126,7 +126,7 @@ async fn confirm_late(
             continue;
         };
         let Some(host_agent) = crate::agent::by_kind(&agent.host_agent) else { continue };
-        let sent = hook::fingerprint(&host_agent.defused(prompt));
+        let sent = hook::fingerprint(&host_agent.bare(&host_agent.defused(prompt)));
         let events = registry.events_after(&agent.id, 0).await?;
         if events.iter().any(|(_, event)| hook::prompt_fingerprint(event).as_deref() == Some(&*sent)) {
             registry.set_receipt(&agent.id, Receipt::Confirmed).await?;

@@ -174,7 +174,7 @@ impl<'a> Sending<'a> {
     ) -> Result<Typed, Error> {
         let (id, agent) = (self.message.id, self.row.id.as_str());
         let can = self.terminal.capabilities_of(self.handle);
-        let fingerprint = hook::fingerprint(text);
+        let fingerprint = hook::fingerprint(&self.kind.bare(text));
         let mut typist = Typist::new(text, can);
         let mut shown: Option<(Screen, Duration)> = None;
         let mut submitted: Option<Duration> = None;

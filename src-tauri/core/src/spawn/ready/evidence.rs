@@ -65,7 +65,7 @@ impl<'a> Watch<'a> {
             launched,
             folder: folder.to_path_buf(),
             transcript: None,
-            prompt: prompt.map(hook::fingerprint),
+            prompt: prompt.map(|prompt| hook::fingerprint(&agent.bare(prompt))),
             readable: terminal.capabilities_of(&launched.handle).read,
             events_after: after,
             process: None,
