@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use messages_api::{Reply, Script};
+use pao_core::registry::Registry;
 use serde_json::json;
 
 use super::{fate, idle, idle_in, tell, turns};
-use crate::harness::claude::{Claude, Version};
+use crate::harness::claude::{Claude, Version, wait};
 
 /// Texts that have done harm somewhere.
 fn hostile() -> Vec<String> {
@@ -222,4 +223,23 @@ fn a_teller_that_is_killed_leaves_nothing_half_known_and_nothing_is_sent_twice()
         }
     }
     assert_eq!(tell(&claude, "api", "all is well", "20")["state"], "confirmed");
+}
+
+#[test]
+fn a_window_that_cannot_be_typed_into_is_not_and_the_text_comes_with_the_next_prompt() {
+    let (claude, _, spawned) = idle(Version::New);
+    claude.world.program("osascript", "#!/bin/sh\nexit 1\n");
+    let (file, id) = (claude.world.path(".pao/registry.db"), spawned["id"].as_str().unwrap());
+    wait(async {
+        let registry = Registry::open(&file).await.unwrap();
+        // A window that was opened as a document: it can be neither read nor typed into.
+        registry.set_terminal(id, "terminal", r#"{"by":"document"}"#).await.unwrap();
+        registry.close().await;
+    });
+    let told = tell(&claude, "api", "what the window cannot take", "5");
+    assert_eq!(told["state"], "sent", "{told:#}");
+    assert!(told["note"].as_str().unwrap().contains("next prompt"), "{told:#}");
+    let request = claude.ask(&claude.panes()[0], "what is new");
+    assert!(request.text().contains("what the window cannot take"), "{}", request.text());
+    claude.until("it is confirmed", || fate(&claude, &told) == "confirmed");
 }

@@ -130,3 +130,80 @@ fn parts(path: &Path) -> Option<(String, Option<DateTime<Utc>>)> {
     let (since, _) = rest.strip_prefix('.')?.split_once('-')?;
     Some((name.to_string(), DateTime::from_timestamp_millis(since.parse().ok()?)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::agent::CLAUDE_CODE;
+
+    fn world() -> (tempfile::TempDir, Host) {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().to_path_buf();
+        let host = Host {
+            pao_home: home.join(".pao"),
+            cwd: home.clone(),
+            exe: PathBuf::from("/usr/bin/true"),
+            env: BTreeMap::new(),
+            frozen: DateTime::parse_from_rfc3339("2026-11-30T12:00:00Z").ok().map(|t| t.to_utc()),
+            home,
+        };
+        (dir, host)
+    }
+
+    fn taken(host: &Host, prompt: &str) -> (String, Vec<Taken>) {
+        take(host, "a", &CLAUDE_CODE, prompt)
+    }
+
+    #[test]
+    fn what_waits_is_handed_over_once_in_order_and_known_ever_after() {
+        let (_dir, host) = world();
+        assert_eq!(taken(&host, "p"), (String::new(), Vec::new()));
+        put(&host, "a", "tell-2", "two\n").unwrap();
+        put(&host, "a", "tell-1", "one\n").unwrap();
+        let (text, held) = taken(&host, "p");
+        assert_eq!(text, "one\ntwo\n");
+        assert_eq!(taken(&host, "p").0, "", "another hook at the same moment has nothing");
+        held.into_iter().for_each(Taken::settle);
+        assert_eq!(all(&host, "a"), ["one\n", "two\n"]);
+        assert_eq!(taken(&host, "p").0, "");
+    }
+
+    #[test]
+    fn what_a_hook_took_and_never_printed_is_handed_over_by_a_later_one() {
+        let (_dir, mut host) = world();
+        put(&host, "a", "news", "text").unwrap();
+        let (_, held) = taken(&host, "p");
+        drop(held);
+        assert_eq!(taken(&host, "p").0, "");
+        host.frozen = host.frozen.map(|now| now + HELD);
+        assert_eq!(taken(&host, "p").0, "text");
+    }
+
+    #[test]
+    fn a_text_for_one_prompt_waits_for_that_one_and_can_be_taken_back() {
+        let (_dir, host) = world();
+        put_for(&host, "a", "mine", "exact").unwrap();
+        assert_eq!(taken(&host, "other").0, "");
+        assert_eq!(taken(&host, "mine").0, "exact");
+        put(&host, "a", "tell-1", "one").unwrap();
+        assert!(waits(&host, "a", "tell-1") && withdraw(&host, "a", "tell-1").unwrap());
+        assert!(!waits(&host, "a", "tell-1") && !withdraw(&host, "a", "tell-1").unwrap());
+    }
+
+    #[test]
+    fn no_more_is_handed_over_than_fits_and_the_rest_comes_next_time() {
+        let (_dir, host) = world();
+        let line = "字".repeat(5_999) + "\n";
+        put(&host, "a", "1", &line).unwrap();
+        put(&host, "a", "2", &line).unwrap();
+        put(&host, "a", "3", &line.repeat(3)).unwrap();
+        assert_eq!(taken(&host, "p").0, line);
+        assert_eq!(taken(&host, "p").0, line);
+        let (cut, _) = taken(&host, "p");
+        assert!(
+            cut.contains("cut here") && CLAUDE_CODE.context_length(&cut) <= CLAUDE_CODE.hook_context_limit
+        );
+    }
+}
