@@ -42,9 +42,10 @@ pub async fn run(host: Host, screen: Screen, what: life::Handover) -> Result<u8,
         tell::check(&text)?;
     }
     let (to, delivery) = handover::to_running(&context, &from, &to).await?;
-    let told = match text.is_empty() {
-        true => None,
-        false => tell::tell(&context, &tell::To::Name(to.id.clone()), &text, WAIT).await?.into_iter().next(),
+    let told = if text.is_empty() {
+        None
+    } else {
+        tell::tell(&context, &tell::To::Name(to.id.clone()), &text, WAIT).await?.into_iter().next()
     };
     if screen.json {
         screen.document(&wire::life::HandedOver {

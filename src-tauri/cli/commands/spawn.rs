@@ -41,8 +41,6 @@ pub async fn run(host: Host, screen: Screen, what: Spawn) -> Result<u8, Error> {
     let (request, note) = request(&context, what).await?;
     let mut spawned = spawn::spawn(&context, &request, &face, &interrupt.cancel).await?;
     spawned.notes.splice(..0, note);
-    let unproven = unproven(&spawned);
-    let spawned = spawn::spawn(&context, &what.request(), &face, &interrupt.cancel).await?;
     show(&context.host, screen, &spawned)
 }
 

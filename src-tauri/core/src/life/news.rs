@@ -13,7 +13,7 @@ use crate::host::files;
 use crate::project::Project;
 use crate::registry::agents::Agent;
 use crate::source::Question;
-use crate::spawn::passed::{Line, SourceReport, Topic};
+use crate::spawn::passed::{Gathered, Line, SourceReport, Topic};
 use crate::spawn::{briefing, deliver, gather};
 use crate::{Context, Error};
 
@@ -34,6 +34,23 @@ pub async fn news(
     budget: usize,
     cancel: &CancellationToken,
 ) -> Result<News, Error> {
+    let (topic, mut gathered) = ask(context, agent, cancel).await?;
+    gathered.snippets.retain(|snippet| snippet.at.is_some_and(|at| at > since));
+    let budget = budget + briefing::LEAST_BUDGET;
+    let options = briefing::Options { budget, now: context.host.now(), pao: &context.host.exe };
+    let told = told_before(context, agent);
+    let lines = briefing::compose(&topic, &gathered, &options).lines;
+    let known = |line: &Line| told.contains(&(line.source.clone(), line.id.clone()));
+    let lines = lines.into_iter().filter(|line| line.left_out.is_none() && !known(line)).collect();
+    Ok(News { lines, reports: gathered.reports })
+}
+
+/// Asks the stores of an agent's briefing its question again; without what was said in its own conversations.
+pub(super) async fn ask(
+    context: &Context,
+    agent: &Agent,
+    cancel: &CancellationToken,
+) -> Result<(Topic, Gathered), Error> {
     let project = Project::of(&agent.folder);
     let choices = context.registry.choices(&agent.folder).await?;
     let mut sources = context.sources()?;
@@ -50,9 +67,7 @@ pub async fn news(
     };
     let mut gathered = gather::gather(&sources, &question, cancel, |_| ()).await;
     let own: BTreeSet<String> = context.registry.sessions(&agent.id).await?.into_iter().collect();
-    gathered.snippets.retain(|snippet| {
-        snippet.at.is_some_and(|at| at > since) && !snippet.session.as_ref().is_some_and(|s| own.contains(s))
-    });
+    gathered.snippets.retain(|snippet| !snippet.session.as_ref().is_some_and(|s| own.contains(s)));
     let topic = Topic {
         prompt: agent.prompt.clone(),
         query: agent.query.clone(),
@@ -60,13 +75,7 @@ pub async fn news(
         project,
         name: agent.name.clone(),
     };
-    let budget = budget + briefing::LEAST_BUDGET;
-    let options = briefing::Options { budget, now: context.host.now(), pao: &context.host.exe };
-    let told = told_before(context, agent);
-    let lines = briefing::compose(&topic, &gathered, &options).lines;
-    let known = |line: &Line| told.contains(&(line.source.clone(), line.id.clone()));
-    let lines = lines.into_iter().filter(|line| line.left_out.is_none() && !known(line)).collect();
-    Ok(News { lines, reports: gathered.reports })
+    Ok((topic, gathered))
 }
 
 /// What the agent's briefing, and what it was told at its last return, cite.

@@ -4,20 +4,17 @@
 //! The stores are asked the agent's own question again; what it was told before, and what was said in its own
 //! conversation, is no news. A store that is down is named as down; where nothing is new, nothing is delivered.
 
-use std::collections::BTreeSet;
-
 use tokio_util::sync::CancellationToken;
 
+use super::news;
 use super::tell::named;
 use crate::agent::{HostAgent, Version};
-use crate::hook::next;
+use crate::hook::{CHANGED_FILE, next};
 use crate::host::{Host, files};
-use crate::project::Project;
 use crate::registry::agents::{Agent, State};
 use crate::registry::change::Change;
-use crate::source::Question;
-use crate::spawn::passed::{Line, SourceReport, Topic, Way};
-use crate::spawn::{briefing, deliver, gather};
+use crate::spawn::passed::{Line, SourceReport, Way};
+use crate::spawn::{briefing, deliver};
 use crate::{Context, Error};
 
 /// Title of the document.
@@ -55,12 +52,11 @@ pub async fn rebrief(
     name: Option<&str>,
     cancel: &CancellationToken,
 ) -> Result<Vec<Rebriefed>, Error> {
-    let agents = match name {
-        Some(name) => vec![named(&context.registry, name).await?],
-        None => {
-            let all = context.registry.agents().await?;
-            all.into_iter().filter(|agent| agent.state.live()).rev().collect()
-        }
+    let agents = if let Some(name) = name {
+        vec![named(&context.registry, name).await?]
+    } else {
+        let all = context.registry.agents().await?;
+        all.into_iter().filter(|agent| agent.state.live()).rev().collect()
     };
     if agents.is_empty() {
         return Err(Error::user("no agent is running", "see `pao agents --all`"));
@@ -79,35 +75,12 @@ pub async fn rebrief(
 }
 
 async fn one(context: &Context, agent: &Agent, cancel: &CancellationToken) -> Result<Rebriefed, Error> {
-    let Context { host, registry, config, .. } = context;
+    let Context { host, config, .. } = context;
     let kind = super::kind(agent)?;
-    let topic = Topic {
-        prompt: agent.prompt.clone(),
-        query: agent.query.clone(),
-        folder: agent.folder.clone(),
-        project: Project::of(&agent.folder),
-        name: agent.name.clone(),
-    };
-    let question = Question {
-        text: topic.query.clone(),
-        folder: topic.folder.clone(),
-        project: topic.project.id.clone(),
-        project_name: topic.project.name.clone(),
-        now: host.now(),
-    };
-    let mut gathered = gather::gather(&context.sources()?, &question, cancel, |_| ()).await;
+    let (topic, gathered) = news::ask(context, agent, cancel).await?;
     if cancel.is_cancelled() {
         return Err(Error::user("cancelled", "run it again when you like"));
     }
-    // What it said itself is no news to it.
-    let own: BTreeSet<String> = registry
-        .conversations(&agent.id)
-        .await?
-        .into_iter()
-        .map(|conversation| conversation.session)
-        .chain(agent.session.clone())
-        .collect();
-    gathered.snippets.retain(|snippet| snippet.session.as_ref().is_none_or(|session| !own.contains(session)));
     let options = briefing::Options { budget: config.spawn.budget, now: host.now(), pao: &host.exe };
     let whole = briefing::compose(&topic, &gathered, &options);
     let known = told_before(host, agent);
@@ -130,8 +103,9 @@ async fn one(context: &Context, agent: &Agent, cancel: &CancellationToken) -> Re
 
 /// Every document the agent was given, or will be with its next prompt.
 fn told_before(host: &Host, agent: &Agent) -> Vec<String> {
+    let dir = host.agent_dir(&agent.id);
     let places =
-        [host.agent_dir(&agent.id).join(deliver::BRIEFING_FILE), agent.folder.join(deliver::BRIEFING_FILE)];
+        [dir.join(deliver::BRIEFING_FILE), dir.join(CHANGED_FILE), agent.folder.join(deliver::BRIEFING_FILE)];
     let read = |path: &std::path::PathBuf| files::read_if_there(path).ok().flatten();
     let mut known: Vec<String> =
         places.iter().filter_map(read).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect();

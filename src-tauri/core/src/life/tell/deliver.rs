@@ -204,7 +204,7 @@ impl<'a> Sending<'a> {
                 return Ok(Typed::Settled);
             }
             let looked = self.terminal.screen(self.handle).await;
-            let screen = looked.map(|text| self.kind.screens.classify(&text)).unwrap_or(Screen::Unknown);
+            let screen = looked.map_or(Screen::Unknown, |text| self.kind.screens.classify(&text));
             let now = began.elapsed();
             if shown.as_ref().is_none_or(|(last, _)| *last != screen) {
                 shown = Some((screen.clone(), now));
