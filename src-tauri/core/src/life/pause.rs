@@ -91,7 +91,10 @@ pub async fn pause(
     let me = Identity::own();
     // From here on its end is its rest, whoever sees it.
     if !registry.claim_to_pause(id, row.claim, me, host.now()).await? {
-        return Err(taken(&row.name));
+        // It has ended meanwhile, or another pao was faster: the row says which.
+        let stands = registry.agent(id).await?.unwrap_or(row);
+        can_be_paused(&stands)?;
+        return Err(taken(&stands.name));
     }
     let before = memory::tree(process);
     let ended = end(process).await;
@@ -133,14 +136,7 @@ async fn until_idle(
         let row = state_of(context, id).await?;
         let row = row.ok_or_else(|| Error::user(format!("there is no agent {id}"), "see `pao agents`"))?;
         let name = &row.name;
-        match row.state {
-            State::Paused => return Err(Error::user(format!("{name} is paused already"), resume_it(name))),
-            State::Ended | State::Lost => {
-                let why = format!("{name} has ended already ({})", row.state.name());
-                return Err(Error::user(why, resume_it(name)));
-            }
-            _ => {}
-        }
+        can_be_paused(&row)?;
         if row.claim.is_some_and(|claim| claim.by.alive()) {
             return Err(taken(name));
         }
@@ -170,6 +166,18 @@ async fn until_idle(
             () = tokio::time::sleep(LOOK_EVERY) => {}
             () = cancel.cancelled() => return Err(Error::user("cancelled", "run it again when you like")),
         }
+    }
+}
+
+fn can_be_paused(row: &Agent) -> Result<(), Error> {
+    let name = &row.name;
+    match row.state {
+        State::Paused => Err(Error::user(format!("{name} is paused already"), resume_it(name))),
+        State::Ended | State::Lost => {
+            let why = format!("{name} has ended already ({})", row.state.name());
+            Err(Error::user(why, resume_it(name)))
+        }
+        _ => Ok(()),
     }
 }
 
