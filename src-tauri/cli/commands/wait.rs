@@ -35,9 +35,9 @@ pub async fn run(host: &Host, screen: Screen, what: life::Wait) -> Result<u8, Er
     let needs = agent.needs.as_deref().map(|needs| format!(": {}", clean(needs))).unwrap_or_default();
     let said = format!("{} is {}{needs}\n", clean(&agent.name), agent.state.name());
     if waited == Waited::Reached {
-        screen.say(&said)?
+        screen.say(&said)?;
     } else {
-        screen.aside(said.trim_end())
+        screen.aside(said.trim_end());
     }
     Ok(code)
 }

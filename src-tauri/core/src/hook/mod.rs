@@ -131,9 +131,8 @@ async fn record(host: &Host, agent: &str, mut seen: Seen) -> bool {
     let write = async {
         let registry = Registry::open_as_is(&host.registry_file(), PATIENCE).await?;
         if seen.tool_was_used {
-            let noted = registry.note_tool(agent, event.at).await.map(|_| false);
-            std::mem::forget(registry);
-            return noted;
+            registry.note_tool(agent, event.at).await?;
+            return Ok(registry);
         }
         if seen.event == "Notification" && known_better(&registry, agent, &seen).await? {
             (seen.state, seen.needs) = (None, None);
@@ -145,19 +144,21 @@ async fn record(host: &Host, agent: &str, mut seen: Seen) -> bool {
         {
             registry.set_process(agent, process, None, event.at).await?;
         }
-        let queued = seen.state == Some(State::Idle) && registry.has_queued(agent).await?;
-        // Not closed in order: the last one to close a database folds its log in, which waits for the disk.
-        std::mem::forget(registry);
-        done.map(|()| queued)
+        done.map(|()| registry)
     };
     let written = tokio::time::timeout(LIMIT, write).await;
-    let Ok(Ok(queued)) = written else {
+    let Ok(Ok(registry)) = written else {
         // There will be another tool, or the turn's end.
         if !seen.tool_was_used {
             spool::keep(host, &event, &seen);
         }
         return false;
     };
+    // Asked only now: an event that is written must not be kept a second time because this took too long.
+    let queued = seen.state == Some(State::Idle)
+        && matches!(tokio::time::timeout(LIMIT, registry.has_queued(agent)).await, Ok(Ok(true)));
+    // Not closed in order: the last one to close a database folds its log in, which waits for the disk.
+    std::mem::forget(registry);
     queued
 }
 
