@@ -1,5 +1,5 @@
 //! The benchmark: what a user waits for, measured with the built program, a real Claude Code in real tmux and real stores,
-//! beside what it is to be compared with. `cargo xtask bench -- [--quick] [--json] [ingest] [recall] [hook] [spawn]`
+//! beside what it is to be compared with. `cargo xtask bench -- [--quick] [--json] [ingest] [recall] [hook] [spawn] [watch]`
 //!
 //! It measures and prints; it judges only against the aims that are written beside the figures. How well questions are
 //! answered is measured by `cargo run --release -p pao-recall --example eval` and `-p pao-core --example fusion`.
@@ -23,6 +23,7 @@ mod recall;
 mod spawn;
 mod stores;
 mod talk;
+mod watch;
 
 use clap::{Parser, ValueEnum};
 
@@ -66,6 +67,8 @@ enum Part {
     Hook,
     /// Whole spawns beside bare starts of the same agent
     Spawn,
+    /// An idle list of thirty agents, watched
+    Watch,
 }
 
 fn main() {
@@ -92,6 +95,15 @@ fn main() {
         let stores = stores::Stores::start(&mut claude.world, &mut talk, &mut report);
         spawn::measure(&claude, &stores, &mut talk, asked.spawns, &mut report);
         drop(stores);
+    }
+    if wants(Part::Watch) {
+        // In a world of its own: the agents of the other parts are not to be watched.
+        let claude = Claude::new(Version::New);
+        watch::measure(
+            &claude,
+            std::time::Duration::from_secs(if asked.quick { 10 } else { 60 }),
+            &mut report,
+        );
     }
     report.end();
     if asked.json {
