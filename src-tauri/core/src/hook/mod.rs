@@ -44,6 +44,9 @@ pub const SWEEP: &str = "sweep";
 /// The verb, for nobody to type, that tells an agent what is queued for it.
 pub const DELIVER: &str = "deliver";
 
+/// Key in an event's detail that tells it from every other.
+const EVENT_ID: &str = "id";
+
 /// Longest payload that is read, in bytes. A longer one is taken for a payload we do not understand.
 const PAYLOAD: u64 = 1 << 20;
 /// How much of a longer one is taken in and thrown away, so that who sends it sees no broken pipe.
@@ -121,6 +124,10 @@ fn later(host: &Host, words: &[&str]) {
 
 /// Writes the event down. True where the agent is idle now and a text is queued for it.
 async fn record(host: &Host, agent: &str, mut seen: Seen) -> bool {
+    // A write that took too long may still have been made: by this mark the event that is then kept beside it is known
+    // to be the same.
+    let id = uuid::Uuid::new_v4().simple().to_string();
+    seen.detail.insert(EVENT_ID.into(), id[..12].into());
     let event = Event {
         agent: agent.to_string(),
         at: host.now(),

@@ -36,14 +36,11 @@ pub(super) fn keep(host: &Host, event: &Event, seen: &Seen) {
         return;
     }
     let id = uuid::Uuid::new_v4().simple().to_string();
-    // The id marks the row that this file becomes, so that after a crash it does not become two.
-    let mut detail = seen.detail.clone();
-    detail.insert(SPOOL.into(), id.clone().into());
     let kept = Kept {
         at: event.at,
         event: event.event.clone(),
         session: event.session.clone(),
-        detail: serde_json::Value::Object(detail).to_string(),
+        detail: event.detail.clone(),
         state: seen.state.map(|state| state.name().to_string()),
         needs: seen.needs.clone(),
         session_source: seen.session_source.clone(),
