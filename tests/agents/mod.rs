@@ -22,6 +22,7 @@ struct Other {
     folder: PathBuf,
 }
 
+#[expect(clippy::disallowed_methods, reason = "the tests are the edge of their own world")]
 fn program(variable: &str) -> PathBuf {
     match std::env::var_os(variable) {
         Some(path) => PathBuf::from(path),
@@ -56,7 +57,7 @@ impl Other {
             world.write(".gemini/settings.json", &settings.to_string());
             world.write(".gemini/trustedFolders.json", "{\n  \"/somewhere/else\": \"TRUST_FOLDER\"\n}");
             world.set("GEMINI_API_KEY", "made-up");
-            world.set("GOOGLE_GEMINI_BASE_URL", &api.url());
+            world.set("GOOGLE_GEMINI_BASE_URL", api.url());
         }
         let folder = world.folder("code/api");
         let other = Self { world, api, agent, folder };

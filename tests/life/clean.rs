@@ -194,7 +194,8 @@ fn killed_at_any_moment_a_cleanup_is_finished_by_the_next_command_and_nothing_is
         let mut all = tree(&world.home, BOOKS);
         all.retain(|path, _| {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            !(name.starts_with(".pao-") && name.ends_with(".tmp")) && name != ".claude.json.lock"
+            !(name.starts_with(".pao-") && path.extension().is_some_and(|e| e == "tmp"))
+                && name != ".claude.json.lock"
         });
         all
     };
@@ -317,7 +318,7 @@ fn real_agents_that_ended_in_any_way_are_cleaned_up_and_the_live_one_beside_them
     same(&projects, &tree(&claude.world.path("code"), &["index"]), "projects and the live agent's files");
     assert!(runs(claude.row(&live)["pid"].as_u64().unwrap()));
     assert_eq!(claude.row(&live)["state"], "idle");
-    assert_eq!(trusts(&claude), [shared.clone()], "the live one works there");
+    assert_eq!(trusts(&claude), std::slice::from_ref(&shared), "the live one works there");
     claude.ask(&pane(&live), "are you still there");
 
     claude.world.pao(["agents", "clean", "--undo"]).ok();

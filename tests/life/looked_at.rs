@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::harness::claude::{Claude, Version, wait};
 use crate::harness::world::{PAO, World};
 
-fn rows(world: &World, change: impl AsyncFn(&Registry)) {
+fn rows(world: &World, change: &impl AsyncFn(&Registry)) {
     wait(async {
         let registry = Registry::open(&world.path(".pao/registry.db")).await.unwrap();
         change(&registry).await;
@@ -26,10 +26,11 @@ fn switches(pid: u32) -> u64 {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the list is read by the real clock")]
 fn the_watched_list_says_each_change_once_and_does_nothing_when_nothing_runs() {
     let mut world = World::new();
     world.real_clock();
-    rows(&world, async |_| ());
+    rows(&world, &async |_| ());
     let mut child = world
         .command(PAO)
         .args(["agents", "--watch", "--json", "--all"])
@@ -51,7 +52,7 @@ fn the_watched_list_says_each_change_once_and_does_nothing_when_nothing_runs() {
         ended_at: Some(now),
         ..Agent::starting("a1", "app", &world.home, "claude-code", now)
     };
-    rows(&world, async |registry| {
+    rows(&world, &async |registry| {
         registry.add(&agent).await.unwrap();
         registry.set_state("a1", State::Ended, None, "test", now).await.unwrap();
     });
@@ -61,7 +62,7 @@ fn the_watched_list_says_each_change_once_and_does_nothing_when_nothing_runs() {
     while last["agent"]["state"] != "ended" {
         last = next();
     }
-    rows(&world, async |registry| registry.forget("a1").await.unwrap());
+    rows(&world, &async |registry| registry.forget("a1").await.unwrap());
     assert_eq!(next()["gone"], true);
     let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();

@@ -1,5 +1,6 @@
 //! What an agent is told arrives once, word for word, and never where it could do harm.
 
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use messages_api::{Reply, Script};
@@ -12,8 +13,10 @@ use crate::harness::claude::{Claude, Version, wait};
 /// Texts that have done harm somewhere.
 fn hostile() -> Vec<String> {
     let long_line = "a very long line without an end ".repeat(300);
-    let kilobytes: String =
-        (0..600).map(|n| format!("line {n}: mind \"quotes\", $HOME and `ticks`\n")).collect();
+    let mut kilobytes = String::new();
+    for n in 0..600 {
+        let _ = writeln!(kilobytes, "line {n}: mind \"quotes\", $HOME and `ticks`");
+    }
     let mut texts: Vec<String> = [
         "one plain sentence",
         "two\nlines",

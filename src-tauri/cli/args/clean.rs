@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+#[expect(clippy::struct_excessive_bools, reason = "independent switches of a command line")]
 #[derive(Debug, Args)]
 pub struct Clean {
     /// Only these agents, by name or id; a paused one must be named

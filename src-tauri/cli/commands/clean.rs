@@ -212,9 +212,8 @@ fn lines(record: &Record, undone: bool) -> String {
             let (mark, word) = match piece.stage {
                 Stage::Removed if undone => (paint(QUIET, "–"), "stays away"),
                 Stage::Removed => (paint(GOOD, "✓"), "removed"),
-                Stage::Gone if undone => continue,
+                Stage::Gone | Stage::Kept if undone => continue,
                 Stage::Gone => (paint(QUIET, "–"), "was gone already"),
-                Stage::Kept if undone => continue,
                 Stage::Kept => (paint(WARNING, "!"), "kept"),
                 Stage::Restored => (paint(GOOD, "✓"), "put back"),
                 Stage::Refused => (paint(BAD, "!"), "not put back"),

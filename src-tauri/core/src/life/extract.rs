@@ -285,12 +285,12 @@ mod tests {
         include_str!("../../../../tests/fixtures/transcripts/5c0375b4-57a5-4f26-b12d-d022ee4e51b7.jsonl");
     const CURRENT: &str = include_str!("../../../../tests/fixtures/transcripts/current-version.jsonl");
 
-    fn record(kind: &str, content: serde_json::Value) -> String {
+    fn record(kind: &str, content: &serde_json::Value) -> String {
         serde_json::json!({"type": kind, "sessionId": "s", "message": {"content": content}}).to_string()
     }
 
-    fn used(tool: &str, input: serde_json::Value) -> String {
-        record("assistant", serde_json::json!([{"type": "tool_use", "name": tool, "input": input}]))
+    fn used(tool: &str, input: &serde_json::Value) -> String {
+        record("assistant", &serde_json::json!([{"type": "tool_use", "name": tool, "input": input}]))
     }
 
     fn of_lines(lines: &[String]) -> Extract {
@@ -320,17 +320,17 @@ mod tests {
     #[test]
     fn of_both_kinds_of_lists_only_what_is_open_is_kept() {
         let todo = |content, status| serde_json::json!({"content": content, "status": status});
-        let lists = |todos: Vec<serde_json::Value>| used("TodoWrite", serde_json::json!({ "todos": todos }));
+        let lists = |todos: Vec<serde_json::Value>| used("TodoWrite", &serde_json::json!({ "todos": todos }));
         let found = of_lines(&[
             lists(vec![todo("one", "in_progress"), todo("two", "pending")]),
             lists(vec![todo("one", "completed"), todo("two", "in_progress"), todo("three", "pending")]),
         ]);
         assert_eq!(found.todos, ["two", "three"]);
         let found = of_lines(&[
-            used("TaskCreate", serde_json::json!({"subject": "mend the login", "description": "d"})),
-            used("TaskCreate", serde_json::json!({"subject": "write tests"})),
-            used("TaskUpdate", serde_json::json!({"taskId": "1", "status": "completed"})),
-            used("TaskUpdate", serde_json::json!({"taskId": "9", "status": "completed"})),
+            used("TaskCreate", &serde_json::json!({"subject": "mend the login", "description": "d"})),
+            used("TaskCreate", &serde_json::json!({"subject": "write tests"})),
+            used("TaskUpdate", &serde_json::json!({"taskId": "1", "status": "completed"})),
+            used("TaskUpdate", &serde_json::json!({"taskId": "9", "status": "completed"})),
         ]);
         assert_eq!(found.todos, ["write tests"]);
     }
@@ -338,11 +338,11 @@ mod tests {
     #[test]
     fn only_changed_files_count_each_once_in_order_of_the_last_change() {
         let found = of_lines(&[
-            used("Edit", serde_json::json!({"file_path": "/a"})),
-            used("Read", serde_json::json!({"file_path": "/read"})),
-            used("Write", serde_json::json!({"file_path": "/b"})),
-            used("NotebookEdit", serde_json::json!({"notebook_path": "/c"})),
-            used("Edit", serde_json::json!({"file_path": "/a"})),
+            used("Edit", &serde_json::json!({"file_path": "/a"})),
+            used("Read", &serde_json::json!({"file_path": "/read"})),
+            used("Write", &serde_json::json!({"file_path": "/b"})),
+            used("NotebookEdit", &serde_json::json!({"notebook_path": "/c"})),
+            used("Edit", &serde_json::json!({"file_path": "/a"})),
         ]);
         assert_eq!(found.files_touched, ["/b", "/c", "/a"]);
     }
@@ -351,7 +351,7 @@ mod tests {
     fn decisions_and_open_ends_are_taken_word_for_word_from_prose_alone() {
         let text = "Looked around. We decided to keep SQLite. It is fast.\n- TODO: index the rows\n```\n// TODO in code\n```\n\
                     我们决定使用 SQLite。";
-        let found = of_lines(&[record("assistant", text.into())]);
+        let found = of_lines(&[record("assistant", &text.into())]);
         assert_eq!(found.decisions, ["We decided to keep SQLite.", "我们决定使用 SQLite。"]);
         assert_eq!(found.open_ends, ["TODO: index the rows"]);
     }
@@ -359,9 +359,9 @@ mod tests {
     #[test]
     fn no_secret_leaves_and_nothing_grows_without_bound() {
         let key = "sk-proj-FAKE0000000000000000abcdefghij";
-        let mut lines = vec![record("user", format!("use {key} please. {}", "x".repeat(9_000)).into())];
-        lines.extend((0..200).map(|n| used("Edit", serde_json::json!({"file_path": format!("/f{n}")}))));
-        lines.push(record("assistant", format!("We decided to use {key}.").into()));
+        let mut lines = vec![record("user", &format!("use {key} please. {}", "x".repeat(9_000)).into())];
+        lines.extend((0..200).map(|n| used("Edit", &serde_json::json!({"file_path": format!("/f{n}")}))));
+        lines.push(record("assistant", &format!("We decided to use {key}.").into()));
         let found = of_lines(&lines);
         assert!(!format!("{found:?}").contains("FAKE0000"));
         assert_eq!(found.files_touched.len(), ITEMS);
