@@ -194,32 +194,32 @@ impl Face for Person {
 
     fn agree(&self, consent: &Consent) -> Result<bool, Error> {
         let (already, question, unasked, option) = match consent {
-            Consent::Trust { folder, enables } => {
+            Consent::Trust { agent, folder, enables } => {
                 let folder = clean(&self.host.display(folder));
-                let mut question = format!("Trust {}?\n", paint(STRONG, &folder));
+                let mut question = format!("Trust {} for {agent}?\n", paint(STRONG, &folder));
                 if enables.is_empty() {
-                    question.push_str("It holds no hooks, servers or settings for the agent.\n");
+                    question.push_str(&format!("It holds no hooks, servers or settings for {agent}.\n"));
                 } else {
-                    question.push_str("Trusting it lets the agent use what it brings:\n");
+                    question.push_str(&format!("Trusting it lets {agent} use what it brings:\n"));
                     for item in enables {
                         question = question + "  • " + &clean(item) + "\n";
                     }
                 }
-                question.push_str("This is asked once per folder. Trust it?");
-                (self.agreed.trust, question, format!("{folder} is not trusted yet"), "--yes")
+                question.push_str("This is asked once per folder and program. Trust it?");
+                (self.agreed.trust, question, format!("{folder} is not trusted yet for {agent}"), "--yes")
             }
-            Consent::SkipPermissions { folder, needs } => {
+            Consent::SkipPermissions { agent, folder, needs } => {
                 let folder = clean(&self.host.display(folder));
                 let mut question = format!(
-                    "{} in {}?\nThe agent runs any command and changes any file it can reach.\n",
-                    paint(BAD, "Let the agent ask for nothing"),
+                    "{} in {}?\nIt runs any command and changes any file it can reach.\n",
+                    paint(BAD, &format!("Let {agent} ask for nothing")),
                     paint(STRONG, &folder)
                 );
                 if !needs.is_empty() {
                     question = question + &clean(needs) + "\n";
                 }
                 question.push_str("Let it?");
-                let unasked = format!("nobody has agreed yet that agents ask for nothing in {folder}");
+                let unasked = format!("nobody has agreed yet that {agent} asks for nothing in {folder}");
                 (self.agreed.skip_permissions, question, unasked, "--yes-skip-permissions")
             }
         };

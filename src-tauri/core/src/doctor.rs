@@ -100,7 +100,7 @@ pub async fn examine(host: &Host) -> Vec<Check> {
         checks.push(program(host, agent, &config).await);
         checks.push(gui(host, agent, &config).await);
         checks.push(trust_file(host, agent));
-        checks.extend(login(host, agent));
+        checks.push(login(host, agent));
     }
     // The others may be chosen for a folder; one that is not installed is nobody's fault.
     for agent in ALL.iter().filter(|agent| agent.kind != config.agent.kind) {
@@ -258,18 +258,17 @@ fn trust_file(host: &Host, agent: &HostAgent) -> Check {
 }
 
 /// Whether the user is logged in to the host agent, as far as that is seen without reading a secret.
-fn login(host: &Host, agent: &HostAgent) -> Option<Check> {
+fn login(host: &Host, agent: &HostAgent) -> Check {
     const NAME: &str = "login";
-    let signs = agent.login_signs()?;
     let top = read_keys(&agent.trust_file(host)).ok().flatten().unwrap_or_default();
-    Some(match agent.login_sign(host, signs, top.iter().map(String::as_str)) {
+    match agent.login_sign(host, top.iter().map(String::as_str)) {
         Some(sign) => Check::ok(NAME, sign),
         None => Check::warning(
             NAME,
             format!("no sign of a login to {}{}", agent.display, os::LOGIN_UNSEEN),
-            format!("start {} once by hand and log in, or set {}", agent.display, signs.variables[0]),
+            format!("start {} once by hand and log in, or set {}", agent.display, agent.login.variables[0]),
         ),
-    })
+    }
 }
 
 /// Keys at the top of the JSON object in a file, never their values; `None` where there is no file, `InvalidData` where

@@ -2,8 +2,8 @@
 
 use super::screen::{DialogKind, DialogMark, Layout, Place, Screens};
 use super::{
-    Covers, Filed, Flags, HostAgent, Moves, Pasting, Places, PromptArgument, Reads, Resume, SessionFile,
-    SessionWay, TrustFormat, TrustIn, TrustRecord, Unit, Version,
+    Brings, Covers, Enables, Filed, Flags, Holds, HostAgent, Key, Moves, Pasting, Places, PromptArgument,
+    Reads, Resume, SessionFile, SessionWay, Setting, TrustFormat, TrustIn, TrustRecord, Unit, Version, login,
 };
 use crate::spawn::passed::Permission;
 
@@ -81,6 +81,8 @@ pub const CLAUDE_CODE: HostAgent = HostAgent {
         around: ("\n", "\n\n\n"),
         inert_since: V2_1_332,
     },
+    brings: BRINGS,
+    login: login::CLAUDE_CODE,
     flags: Flags {
         always: &[],
         session: Some("--session-id"),
@@ -101,6 +103,37 @@ pub const CLAUDE_CODE: HostAgent = HostAgent {
     },
     screens: SCREENS,
 };
+
+const BRINGS: &[Brings] = &[
+    Brings { path: ".claude/settings.json", upwards: true, holds: Holds::Json(SETTINGS) },
+    Brings { path: ".claude/settings.local.json", upwards: true, holds: Holds::Json(SETTINGS) },
+    Brings { path: ".mcp.json", upwards: true, holds: Holds::Json(&[(&["mcpServers"], Setting::Servers)]) },
+    Brings { path: "CLAUDE.md", upwards: true, holds: Holds::Instructions },
+    Brings { path: "CLAUDE.local.md", upwards: true, holds: Holds::Instructions },
+    Brings { path: ".claude/CLAUDE.md", upwards: true, holds: Holds::Instructions },
+];
+
+const SETTINGS: &[Key] = &[
+    (&["hooks"], Setting::Hooks),
+    (&["apiKeyHelper"], Setting::Command),
+    (&["awsAuthRefresh"], Setting::Command),
+    (&["awsCredentialExport"], Setting::Command),
+    (&["fileSuggestion"], Setting::Command),
+    (&["otelHeadersHelper"], Setting::Command),
+    (&["statusLine"], Setting::Command),
+    (&["subagentStatusLine"], Setting::Command),
+    (&["permissions", "allow"], Setting::List(Enables::Permission, "", "")),
+    (&["permissions", "additionalDirectories"], Setting::List(Enables::Permission, "folder ", "")),
+    (&["permissions", "defaultMode"], Setting::Value(Enables::Permission, "mode ")),
+    (&["env"], Setting::Variables),
+    (
+        &["enableAllProjectMcpServers"],
+        Setting::On(Enables::Server, "all servers of .mcp.json, without asking"),
+    ),
+    (&["enabledMcpjsonServers"], Setting::List(Enables::Server, "", ", without asking")),
+    (&["enabledPlugins"], Setting::Names(Enables::Plugin)),
+    (&["extraKnownMarketplaces"], Setting::Names(Enables::Plugin)),
+];
 
 const SCREENS: Screens = Screens {
     layout: Layout::Ruled,

@@ -7,8 +7,8 @@
 
 use super::screen::{DialogKind, DialogMark, Layout, Place, Screens};
 use super::{
-    Covers, Filed, Flags, HostAgent, Moves, Pasting, Places, PromptArgument, Reads, Resume, SessionWay,
-    TrustFormat, TrustIn, TrustRecord, Unit, Version,
+    Brings, Covers, Enables, Filed, Flags, Holds, HostAgent, Key, Moves, Pasting, Places, PromptArgument,
+    Reads, Resume, SessionWay, Setting, TrustFormat, TrustIn, TrustRecord, Unit, Version, login,
 };
 use crate::spawn::passed::Permission;
 
@@ -58,6 +58,8 @@ pub const CODEX: HostAgent = HostAgent {
     paste_tags: None,
     // Nothing is known yet of what would keep a pasted command from acting, so a word always goes in front of one.
     pasting: Pasting { words: &["exit", "quit"], around: ("", ""), inert_since: Version(u32::MAX, 0, 0) },
+    brings: BRINGS,
+    login: login::CODEX,
     flags: Flags {
         always: &[("--no-daemon", V0_171_0)],
         session: None,
@@ -77,6 +79,29 @@ pub const CODEX: HostAgent = HostAgent {
     },
     screens: SCREENS,
 };
+
+const BRINGS: &[Brings] = &[
+    Brings { path: ".codex/config.toml", upwards: true, holds: Holds::Toml(SETTINGS) },
+    Brings { path: ".codex/hooks.json", upwards: true, holds: Holds::Json(&[(&["hooks"], Setting::Hooks)]) },
+    Brings { path: ".codex/rules", upwards: true, holds: Holds::Each(Enables::Permission) },
+];
+
+const SETTINGS: &[Key] = &[
+    (&["hooks"], Setting::Hooks),
+    (&["notify"], Setting::Command),
+    (&["mcp_servers"], Setting::Servers),
+    (&["approval_policy"], Setting::Value(Enables::Permission, "approval policy ")),
+    (&["sandbox_mode"], Setting::Value(Enables::Permission, "sandbox ")),
+    (&["sandbox_workspace_write", "writable_roots"], Setting::List(Enables::Permission, "folder ", "")),
+    (
+        &["sandbox_workspace_write", "network_access"],
+        Setting::On(Enables::Permission, "network in the sandbox"),
+    ),
+    (&["shell_environment_policy", "set"], Setting::Variables),
+    (&["model_providers"], Setting::Names(Enables::Server)),
+    (&["openai_base_url"], Setting::Value(Enables::Environment, "openai_base_url=")),
+    (&["plugins"], Setting::Names(Enables::Plugin)),
+];
 
 const SCREENS: Screens = Screens {
     layout: Layout::Footed,

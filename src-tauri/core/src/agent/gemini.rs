@@ -7,8 +7,8 @@
 
 use super::screen::{DialogKind, DialogMark, Layout, Place, Screens};
 use super::{
-    Covers, Filed, Flags, HostAgent, Moves, Pasting, Places, PromptArgument, Reads, Resume, SessionWay,
-    TrustFormat, TrustIn, TrustRecord, Unit, Version,
+    Brings, Covers, Enables, Filed, Flags, Holds, HostAgent, Key, Moves, Pasting, Places, PromptArgument,
+    Reads, Resume, SessionWay, Setting, TrustFormat, TrustIn, TrustRecord, Unit, Version, login,
 };
 use crate::spawn::passed::Permission;
 
@@ -50,6 +50,8 @@ pub const GEMINI: HostAgent = HostAgent {
     paste_tags: None,
     // Nothing is known yet of what would keep a pasted command from acting, so a word always goes in front of one.
     pasting: Pasting { words: &["exit", "quit"], around: ("", ""), inert_since: Version(u32::MAX, 0, 0) },
+    brings: BRINGS,
+    login: login::GEMINI,
     flags: Flags {
         always: &[],
         session: Some("--session-id"),
@@ -69,6 +71,33 @@ pub const GEMINI: HostAgent = HostAgent {
     },
     screens: SCREENS,
 };
+
+const BRINGS: &[Brings] = &[
+    Brings { path: ".gemini/settings.json", upwards: false, holds: Holds::Json(SETTINGS) },
+    Brings { path: ".gemini/commands", upwards: false, holds: Holds::Each(Enables::Command) },
+    Brings { path: ".gemini/extensions", upwards: false, holds: Holds::Each(Enables::Plugin) },
+    Brings { path: ".gemini/agents", upwards: false, holds: Holds::Each(Enables::Plugin) },
+    Brings { path: ".gemini/skills", upwards: false, holds: Holds::Each(Enables::Plugin) },
+    Brings { path: ".gemini/policies", upwards: false, holds: Holds::Each(Enables::Permission) },
+    Brings { path: ".gemini/.env", upwards: true, holds: Holds::Itself(Enables::Environment) },
+    Brings { path: ".env", upwards: true, holds: Holds::Itself(Enables::Environment) },
+    Brings { path: "GEMINI.md", upwards: true, holds: Holds::Instructions },
+];
+
+const SETTINGS: &[Key] = &[
+    (&["hooks"], Setting::Hooks),
+    (&["mcpServers"], Setting::Servers),
+    (&["mcp", "serverCommand"], Setting::Command),
+    (&["tools", "discoveryCommand"], Setting::Command),
+    (&["tools", "callCommand"], Setting::Command),
+    (&["toolDiscoveryCommand"], Setting::Command),
+    (&["toolCallCommand"], Setting::Command),
+    (&["mcpServerCommand"], Setting::Command),
+    (&["tools", "allowed"], Setting::List(Enables::Permission, "", "")),
+    (&["allowedTools"], Setting::List(Enables::Permission, "", "")),
+    (&["general", "defaultApprovalMode"], Setting::Value(Enables::Permission, "mode ")),
+    (&["context", "includeDirectories"], Setting::List(Enables::Permission, "folder ", "")),
+];
 
 const SCREENS: Screens = Screens {
     layout: Layout::Barred,

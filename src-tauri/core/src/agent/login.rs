@@ -3,20 +3,20 @@
 
 use crate::host::Host;
 
-use super::{CLAUDE_CODE, HostAgent};
+use super::HostAgent;
 
 /// What a login leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signs {
     /// Variables that log in by themselves, or send it to another provider.
     pub variables: &'static [&'static str],
-    /// Keys at the top of the file with the trust record.
+    /// Keys at the top of the file with the trust record, where that is JSON.
     pub keys: &'static [&'static str],
     /// Files in its configuration folder.
     pub files: &'static [&'static str],
 }
 
-const CLAUDE_CODE_SIGNS: Signs = Signs {
+pub(super) const CLAUDE_CODE: Signs = Signs {
     variables: &[
         "ANTHROPIC_API_KEY",
         "ANTHROPIC_AUTH_TOKEN",
@@ -29,20 +29,19 @@ const CLAUDE_CODE_SIGNS: Signs = Signs {
     files: &[".credentials.json"],
 };
 
-impl HostAgent {
-    /// The signs of a login, where they are known.
-    pub fn login_signs(&self) -> Option<&'static Signs> {
-        (self.kind == CLAUDE_CODE.kind).then_some(&CLAUDE_CODE_SIGNS)
-    }
+pub(super) const CODEX: Signs = Signs { variables: &["OPENAI_API_KEY"], keys: &[], files: &["auth.json"] };
 
+pub(super) const GEMINI: Signs = Signs {
+    variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"],
+    keys: &[],
+    files: &["oauth_creds.json", "gemini-credentials.json"],
+};
+
+impl HostAgent {
     /// The first sign of a login that is there, as a phrase. `top` are the keys at the top of the file with the trust
     /// record.
-    pub fn login_sign<'a>(
-        &self,
-        host: &Host,
-        signs: &Signs,
-        mut top: impl Iterator<Item = &'a str>,
-    ) -> Option<String> {
+    pub fn login_sign<'a>(&self, host: &Host, mut top: impl Iterator<Item = &'a str>) -> Option<String> {
+        let signs = &self.login;
         if let Some(name) = signs.variables.iter().find(|name| host.var(name).is_some()) {
             return Some(format!("{name} is set"));
         }

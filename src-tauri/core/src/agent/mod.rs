@@ -4,6 +4,7 @@
 //! starts a process or writes a file.
 
 mod arguments;
+mod brings;
 mod claude_code;
 mod codex;
 mod gemini;
@@ -21,9 +22,11 @@ use crate::host::Host;
 use crate::spawn::passed::Permission;
 
 pub use arguments::Arguments;
+pub use brings::{Brings, Enables, Holds, Key, Setting};
 pub use claude_code::CLAUDE_CODE;
 pub use codex::CODEX;
 pub use gemini::GEMINI;
+pub use login::Signs;
 pub use pasting::{Pasted, Pasting};
 pub use session::{HookCall, SessionSetup};
 pub use session_file::{Doing, Said, SessionFile};
@@ -73,6 +76,10 @@ pub struct HostAgent {
     pub paste_tags: Option<(&'static str, &'static str)>,
     /// How its prompt line reads what is pasted.
     pub pasting: Pasting,
+    /// What a project brings along for it, once its folder is trusted.
+    pub brings: &'static [Brings],
+    /// What a login to it leaves behind.
+    pub login: Signs,
     /// Its command line.
     pub flags: Flags,
     /// Its screens.

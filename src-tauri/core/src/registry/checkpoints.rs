@@ -51,7 +51,7 @@ impl Registry {
             .bind(agent)
             .fetch_all(&mut *self.lock().await)
             .await?;
-        rows.iter().map(stored).collect()
+        Ok(self.readable(&rows, "checkpoints", stored))
     }
 
     /// Removes a checkpoint; false where there was none of that id.

@@ -8,7 +8,7 @@ use sqlx::Row;
 
 use super::{Registry, RegistryError, stamp, time};
 
-/// What the user agreed to for one folder.
+/// What the user agreed to for one folder and one host agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Consents {
     /// The folder may be marked as trusted for the host agent.
@@ -45,12 +45,15 @@ pub struct Choices {
 }
 
 impl Registry {
-    /// What the user agreed to for a folder.
-    pub async fn consents(&self, folder: &Path) -> Result<Consents, RegistryError> {
-        let row = sqlx::query("SELECT trust_agreed_at, skip_agreed_at FROM folders WHERE folder = ?")
-            .bind(folder.to_string_lossy())
-            .fetch_optional(&mut *self.lock().await)
-            .await?;
+    /// What the user agreed to for a folder and the host agent of that kind. A yes to one program is none to another.
+    pub async fn consents(&self, folder: &Path, kind: &str) -> Result<Consents, RegistryError> {
+        let row = sqlx::query(
+            "SELECT trust_agreed_at, skip_agreed_at FROM consents WHERE folder = ? AND host_agent = ?",
+        )
+        .bind(folder.to_string_lossy())
+        .bind(kind)
+        .fetch_optional(&mut *self.lock().await)
+        .await?;
         let Some(row) = row else { return Ok(Consents::default()) };
         let trust: Option<String> = row.try_get(0)?;
         let skip: Option<String> = row.try_get(1)?;
@@ -59,25 +62,28 @@ impl Registry {
 
     /// All folders that are remembered.
     pub async fn folders(&self) -> Result<Vec<PathBuf>, RegistryError> {
-        let rows = sqlx::query("SELECT folder FROM folders ORDER BY folder")
-            .fetch_all(&mut *self.lock().await)
-            .await?;
+        let rows =
+            sqlx::query("SELECT folder FROM folders UNION SELECT folder FROM consents ORDER BY folder")
+                .fetch_all(&mut *self.lock().await)
+                .await?;
         rows.iter().map(|row| Ok(PathBuf::from(row.try_get::<String, _>(0)?))).collect()
     }
 
-    /// Remembers what the user agreed to for a folder; what is false here is forgotten.
+    /// Remembers what the user agreed to for a folder and a host agent; what is false here is forgotten.
     pub async fn set_consents(
         &self,
         folder: &Path,
+        kind: &str,
         consents: Consents,
         now: DateTime<Utc>,
     ) -> Result<(), RegistryError> {
         let now = stamp(now);
         sqlx::query(
-            "INSERT INTO folders (folder, trust_agreed_at, skip_agreed_at) VALUES (?1, ?2, ?3)
-             ON CONFLICT (folder) DO UPDATE SET trust_agreed_at = ?2, skip_agreed_at = ?3",
+            "INSERT INTO consents (folder, host_agent, trust_agreed_at, skip_agreed_at) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (folder, host_agent) DO UPDATE SET trust_agreed_at = ?3, skip_agreed_at = ?4",
         )
         .bind(folder.to_string_lossy())
+        .bind(kind)
         .bind(consents.trust.then_some(&now))
         .bind(consents.skip_permissions.then_some(&now))
         .execute(&mut *self.lock().await)

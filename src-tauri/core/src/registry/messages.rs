@@ -153,7 +153,7 @@ impl Registry {
         .bind(stamp(since))
         .fetch_all(&mut *self.lock().await)
         .await?;
-        rows.iter().map(message).collect()
+        Ok(self.readable(&rows, "messages", message))
     }
 
     /// The text of that row id.
@@ -171,6 +171,6 @@ impl Registry {
             .bind(agent)
             .fetch_all(&mut *self.lock().await)
             .await?;
-        rows.iter().map(message).collect()
+        Ok(self.readable(&rows, "messages", message))
     }
 }

@@ -124,6 +124,24 @@ const STEPS: &[&str] = &[
     "
     ALTER TABLE messages ADD COLUMN sent TEXT;
 ",
+    "
+    ALTER TABLE events ADD COLUMN nonce TEXT;
+    CREATE UNIQUE INDEX events_nonce ON events (nonce);
+",
+    "
+    CREATE TABLE consents (
+        folder TEXT NOT NULL,
+        host_agent TEXT NOT NULL,
+        trust_agreed_at TEXT,
+        skip_agreed_at TEXT,
+        PRIMARY KEY (folder, host_agent)
+    ) STRICT;
+    INSERT INTO consents (folder, host_agent, trust_agreed_at, skip_agreed_at)
+        SELECT folder, 'claude-code', trust_agreed_at, skip_agreed_at FROM folders
+        WHERE trust_agreed_at IS NOT NULL OR skip_agreed_at IS NOT NULL;
+    ALTER TABLE folders DROP COLUMN trust_agreed_at;
+    ALTER TABLE folders DROP COLUMN skip_agreed_at;
+",
 ];
 
 /// Newest version we know.

@@ -112,10 +112,12 @@ async fn consents_choices_and_pauses_are_remembered_per_folder_and_source() {
     let folder = PathBuf::from("/code/api");
     let choices = Choices { budget: Some(900), without_sources: vec!["facts".into()], ..Choices::default() };
     registry.set_choices(&folder, &choices).await.unwrap();
-    assert_eq!(registry.consents(&folder).await.unwrap(), Consents::default());
+    assert_eq!(registry.consents(&folder, "codex").await.unwrap(), Consents::default());
     let yes = Consents { trust: true, skip_permissions: false };
-    registry.set_consents(&folder, yes, noon()).await.unwrap();
-    assert_eq!(registry.consents(&folder).await.unwrap(), yes);
+    registry.set_consents(&folder, "codex", yes, noon()).await.unwrap();
+    assert_eq!(registry.consents(&folder, "codex").await.unwrap(), yes);
+    // A yes to one program is none to another.
+    assert_eq!(registry.consents(&folder, "claude-code").await.unwrap(), Consents::default());
     assert_eq!(registry.choices(&folder).await.unwrap(), choices);
     assert_eq!(registry.choices(&folder.join("other")).await.unwrap(), Choices::default());
     let until = noon() + TimeDelta::seconds(30);

@@ -8,6 +8,7 @@ use super::request::{Consent, Face};
 use super::rooms::Ground;
 use super::{launch, trust};
 use crate::Error;
+use crate::agent::HostAgent;
 
 /// Asks for what was not agreed to before. A no ends the spawn; nothing has been written.
 pub(super) async fn consents(
@@ -23,23 +24,33 @@ pub(super) async fn consents(
         launch::skip_possible(host, ground.agent)?;
     }
     let folder = &topic.folder;
-    let mut known = registry.consents(folder).await?;
+    let mut known = registry.consents(folder, ground.agent.kind).await?;
     let before = known;
     let mut agreed = BTreeSet::new();
     let place = ground.trust(topic);
     if !trust::look(&place)? && !known.trust {
-        known.trust = ask(face, &Consent::Trust { folder: folder.clone(), enables: enables(topic) })?;
+        known.trust = ask(
+            face,
+            &Consent::Trust {
+                agent: ground.agent.display,
+                folder: folder.clone(),
+                enables: enables(ground.agent, topic),
+            },
+        )?;
     }
     agreed.insert(Agreed::Trust);
     if permission == Permission::Skip {
         if !known.skip_permissions {
             let needs = ground.agent.skip_setting.unwrap_or_default().to_string();
-            known.skip_permissions = ask(face, &Consent::SkipPermissions { folder: folder.clone(), needs })?;
+            known.skip_permissions = ask(
+                face,
+                &Consent::SkipPermissions { agent: ground.agent.display, folder: folder.clone(), needs },
+            )?;
         }
         agreed.insert(Agreed::SkipPermissions);
     }
     if known != before {
-        registry.set_consents(folder, known, host.now()).await?;
+        registry.set_consents(folder, ground.agent.kind, known, host.now()).await?;
     }
     Ok(agreed)
 }
@@ -49,19 +60,19 @@ fn ask(face: &dyn Face, consent: &Consent) -> Result<bool, Error> {
         return Ok(true);
     }
     Err(match consent {
-        Consent::Trust { .. } => Error::user(
-            "you did not agree to mark this folder as trusted",
+        Consent::Trust { agent, .. } => Error::user(
+            format!("you did not agree to mark this folder as trusted for {agent}"),
             "look at what it contains, then spawn again",
         ),
-        Consent::SkipPermissions { .. } => Error::user(
-            "you did not agree to run without permission questions here",
+        Consent::SkipPermissions { agent, .. } => Error::user(
+            format!("you did not agree to run {agent} without permission questions here"),
             "spawn with --permission ask",
         ),
     })
 }
 
-pub(super) fn enables(topic: &Topic) -> Vec<String> {
-    trust::inspect(&topic.folder, topic.project.worktree.as_deref())
+pub(super) fn enables(agent: &HostAgent, topic: &Topic) -> Vec<String> {
+    trust::inspect(agent, &topic.folder, topic.project.worktree.as_deref())
         .into_iter()
         .map(|found| format!("{}: {}", found.kind.name(), found.text))
         .collect()

@@ -87,7 +87,7 @@ pub async fn dry_run(
         would.push(format!("leave the folder trusted in {}", context.host.display(place.config)));
     } else {
         would.push(format!("mark the folder as trusted in {}", context.host.display(place.config)));
-        would.extend(enables(&warm.topic).iter().map(|what| format!("  which enables {what}")));
+        would.extend(enables(ground.agent, &warm.topic).iter().map(|what| format!("  which enables {what}")));
     }
     if let Some(folder) = ground.agent.context_folder(&context.host.agent_dir(&id))
         && plan.way == Way::Session

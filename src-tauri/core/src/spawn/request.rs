@@ -166,12 +166,14 @@ pub struct Progress {
     pub note: String,
 }
 
-/// What the user is asked to agree to, once per folder.
+/// What the user is asked to agree to, once per folder and host agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Consent {
     /// Mark this folder as trusted for the host agent; `enables` says what starts to work there by that, one
     /// phrase each.
     Trust {
+        /// The host agent, as people call it.
+        agent: &'static str,
         /// The folder.
         folder: PathBuf,
         /// Hooks, servers and settings found in it.
@@ -179,6 +181,8 @@ pub enum Consent {
     },
     /// Run there without asking for anything; `needs` names the user-wide setting the host agent wants for it.
     SkipPermissions {
+        /// The host agent, as people call it.
+        agent: &'static str,
         /// The folder.
         folder: PathBuf,
         /// What the host agent wants besides.

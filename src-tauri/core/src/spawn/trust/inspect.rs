@@ -8,42 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// What kind of thing is enabled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Enables {
-    /// A command that runs at an event.
-    Hook,
-    /// A command that runs to show or fetch something.
-    Command,
-    /// A server whose tools the agent may be offered.
-    Server,
-    /// Something the agent may do without asking.
-    Permission,
-    /// A variable set for everything the agent starts.
-    Environment,
-    /// A plugin or a place to get plugins from.
-    Plugin,
-    /// Instructions imported from outside the folder.
-    Import,
-    /// A settings file that does not read as one.
-    Unreadable,
-}
-
-impl Enables {
-    /// Name for people and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Enables::Hook => "hook",
-            Enables::Command => "command",
-            Enables::Server => "server",
-            Enables::Permission => "permission",
-            Enables::Environment => "environment",
-            Enables::Plugin => "plugin",
-            Enables::Import => "import",
-            Enables::Unreadable => "unreadable",
-        }
-    }
-}
+use crate::agent::{Enables, Holds, HostAgent, Key, Setting};
 
 /// One thing that trust enables.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,50 +21,54 @@ pub struct Enabled {
     pub file: PathBuf,
 }
 
-/// Settings that hold a command, or an object with one.
-const COMMANDS: [&str; 7] = [
-    "apiKeyHelper",
-    "awsAuthRefresh",
-    "awsCredentialExport",
-    "fileSuggestion",
-    "otelHeadersHelper",
-    "statusLine",
-    "subagentStatusLine",
-];
 /// Longest text shown, in characters.
 const SHOWN: usize = 160;
 /// Largest file looked into.
 const LARGEST: u64 = 1 << 20;
 
-/// Lists what trusting `folder` enables, looking up to the top of its worktree. In the order found.
-pub fn inspect(folder: &Path, worktree: Option<&Path>) -> Vec<Enabled> {
+/// Things of one folder that are listed by name; of more, how many there are.
+const LISTED: usize = 12;
+
+/// Lists what trusting `folder` enables for that host agent, looking up to the top of its worktree. In the order found.
+pub fn inspect(agent: &HostAgent, folder: &Path, worktree: Option<&Path>) -> Vec<Enabled> {
     let top = worktree.filter(|top| folder.starts_with(top)).unwrap_or(folder);
     let mut found = Vec::new();
     for dir in folder.ancestors().take_while(|dir| dir.starts_with(top)) {
-        for name in [".claude/settings.json", ".claude/settings.local.json"] {
-            json(&dir.join(name), &mut found, settings);
-        }
-        json(&dir.join(".mcp.json"), &mut found, servers);
-        for name in ["CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md"] {
-            imports(&dir.join(name), folder, &mut found);
+        for brings in agent.brings.iter().filter(|brings| brings.upwards || dir == folder) {
+            let path = dir.join(brings.path);
+            let mut add = |kind, text: &str| {
+                found.push(Enabled { kind, text: plain(text), file: path.clone() });
+            };
+            match brings.holds {
+                Holds::Json(keys) => settings(&path, keys, &mut add, |text| {
+                    serde_json::from_str(text).map_err(|e| format!("not valid JSON ({e})"))
+                }),
+                Holds::Toml(keys) => settings(&path, keys, &mut add, |text| {
+                    toml::from_str(text).map_err(|e| format!("not valid TOML ({})", e.message()))
+                }),
+                Holds::Instructions => imports(&path, folder, &mut add),
+                Holds::Each(kind) => each(&path, brings.path, kind, &mut add),
+                Holds::Itself(kind) if path.is_file() => add(kind, brings.path),
+                Holds::Itself(_) => {}
+            }
         }
     }
     found
 }
 
-type Out<'a> = &'a mut dyn FnMut(Enables, String);
+type Out<'a> = &'a mut dyn FnMut(Enables, &str);
 
-fn json(path: &Path, found: &mut Vec<Enabled>, read: fn(&Value, Out)) {
-    let mut add = |kind, text: String| {
-        found.push(Enabled { kind, text: plain(&text), file: path.to_path_buf() });
-    };
-    match text(path) {
+fn settings(path: &Path, keys: &[Key], add: Out, parse: fn(&str) -> Result<Value, String>) {
+    match text(path).map(|text| text.and_then(|text| parse(&text))) {
         None => {}
-        Some(Err(why)) => add(Enables::Unreadable, why),
-        Some(Ok(text)) => match serde_json::from_str(&text) {
-            Ok(value) => read(&value, &mut add),
-            Err(e) => add(Enables::Unreadable, format!("not valid JSON ({e})")),
-        },
+        Some(Err(why)) => add(Enables::Unreadable, &why),
+        Some(Ok(value)) => {
+            for (way, setting) in keys {
+                if let Some(value) = way.iter().try_fold(&value, |value, key| value.get(key)) {
+                    read(way.last().unwrap_or(&""), value, *setting, add);
+                }
+            }
+        }
     }
 }
 
@@ -114,64 +83,75 @@ fn text(path: &Path) -> Option<Result<String, String>> {
     Some(fs::read_to_string(path).map_err(|e| e.to_string()))
 }
 
-fn settings(value: &Value, add: Out) {
-    if let Some(events) = value.get("hooks").and_then(Value::as_object) {
-        for (event, groups) in events {
-            let mut commands = Vec::new();
-            strings_at(groups, &["command", "url", "prompt"], &mut commands);
-            for command in commands {
-                add(Enables::Hook, format!("{event}: {command}"));
-            }
-        }
-    }
-    for name in COMMANDS {
-        match value.get(name) {
-            Some(Value::String(command)) => add(Enables::Command, format!("{name}: {command}")),
-            Some(other) => {
+fn read(name: &str, value: &Value, setting: Setting, add: Out) {
+    let members = || value.as_object().into_iter().flatten();
+    let items = || value.as_array().into_iter().flatten();
+    match setting {
+        Setting::Hooks => {
+            for (event, groups) in members() {
                 let mut commands = Vec::new();
-                strings_at(other, &["command"], &mut commands);
-                for command in commands {
-                    add(Enables::Command, format!("{name}: {command}"));
-                }
+                strings_at(groups, &["command", "url", "prompt"], &mut commands);
+                commands.iter().for_each(|command| add(Enables::Hook, &format!("{event}: {command}")));
             }
-            None => {}
         }
-    }
-    let permissions = value.get("permissions");
-    for (key, before) in [("allow", ""), ("additionalDirectories", "folder ")] {
-        for rule in permissions.and_then(|p| p.get(key)).and_then(Value::as_array).into_iter().flatten() {
-            add(Enables::Permission, format!("{before}{}", rule.as_str().unwrap_or("?")));
+        Setting::Servers => {
+            members()
+                .for_each(|(name, server)| add(Enables::Server, &format!("{name}: {}", started(server))));
         }
-    }
-    if let Some(mode) = permissions.and_then(|p| p.get("defaultMode")).and_then(Value::as_str) {
-        add(Enables::Permission, format!("mode {mode}"));
-    }
-    for (name, value) in value.get("env").and_then(Value::as_object).into_iter().flatten() {
-        // Where requests go is worth seeing; other values may be secrets.
-        let shown = ["URL", "PROXY", "HOST", "PATH"].iter().any(|end| name.ends_with(end));
-        let value = value.as_str().filter(|_| shown).map(|v| format!("={v}")).unwrap_or_default();
-        add(Enables::Environment, format!("{name}{value}"));
-    }
-    if value.get("enableAllProjectMcpServers") == Some(&Value::Bool(true)) {
-        add(Enables::Server, "all servers of .mcp.json, without asking".into());
-    }
-    for name in value.get("enabledMcpjsonServers").and_then(Value::as_array).into_iter().flatten() {
-        add(Enables::Server, format!("{}, without asking", name.as_str().unwrap_or("?")));
-    }
-    for key in ["enabledPlugins", "extraKnownMarketplaces"] {
-        for name in value.get(key).and_then(Value::as_object).into_iter().flat_map(|o| o.keys()) {
-            add(Enables::Plugin, name.clone());
+        Setting::Command => {
+            let mut commands = Vec::new();
+            match value {
+                Value::String(command) => commands.push(command.clone()),
+                Value::Array(words) => {
+                    commands.push(words.iter().map(word).collect::<Vec<_>>().join(" "));
+                }
+                other => strings_at(other, &["command"], &mut commands),
+            }
+            commands.iter().for_each(|command| add(Enables::Command, &format!("{name}: {command}")));
+        }
+        Setting::List(kind, before, after) => {
+            items().for_each(|item| add(kind, &format!("{before}{}{after}", word(item))));
+        }
+        Setting::Value(kind, before) => add(kind, &format!("{before}{}", word(value))),
+        Setting::Names(kind) => members().for_each(|(name, _)| add(kind, name)),
+        Setting::Variables => {
+            for (name, value) in members() {
+                // Where requests go is worth seeing; other values may be secrets.
+                let shown = ["URL", "PROXY", "HOST", "PATH"].iter().any(|end| name.ends_with(end));
+                let value = value.as_str().filter(|_| shown).map(|v| format!("={v}")).unwrap_or_default();
+                add(Enables::Environment, &format!("{name}{value}"));
+            }
+        }
+        Setting::On(kind, means) => {
+            if *value == Value::Bool(true) {
+                add(kind, means);
+            }
         }
     }
 }
 
-fn servers(value: &Value, add: Out) {
-    for (name, server) in value.get("mcpServers").and_then(Value::as_object).into_iter().flatten() {
-        let word = |v: &Value| v.as_str().unwrap_or("?").to_string();
-        let mut line: Vec<String> =
-            server.get("command").or_else(|| server.get("url")).map(word).into_iter().collect();
-        line.extend(server.get("args").and_then(Value::as_array).into_iter().flatten().map(word));
-        add(Enables::Server, format!("{name}: {}", line.join(" ")));
+fn started(server: &Value) -> String {
+    let how = ["command", "url", "httpUrl"].into_iter().find_map(|key| server.get(key));
+    let args = server.get("args").and_then(Value::as_array).into_iter().flatten();
+    how.into_iter().chain(args).map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn word(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        _ => "?".into(),
+    }
+}
+
+/// Things in a folder, by name.
+fn each(path: &Path, shown: &str, kind: Enables, add: Out) {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    names.sort_unstable();
+    names.iter().take(LISTED).for_each(|name| add(kind, &format!("{shown}/{name}")));
+    if names.len() > LISTED {
+        add(kind, &format!("{} more in {shown}", names.len() - LISTED));
     }
 }
 
@@ -192,7 +172,7 @@ fn strings_at(value: &Value, keys: &[&str], found: &mut Vec<String>) {
 }
 
 /// Imports that leave the folder: absolute, from home, or upwards beyond it.
-fn imports(path: &Path, folder: &Path, found: &mut Vec<Enabled>) {
+fn imports(path: &Path, folder: &Path, add: Out) {
     let Some(Ok(text)) = text(path) else { return };
     let dir = path.parent().unwrap_or(folder);
     for word in text.split_whitespace().filter_map(|word| word.strip_prefix('@')) {
@@ -208,11 +188,7 @@ fn imports(path: &Path, folder: &Path, found: &mut Vec<Enabled>) {
             (word.starts_with('/') || word.starts_with("../")) && !at.starts_with(folder)
         };
         if away {
-            found.push(Enabled {
-                kind: Enables::Import,
-                text: plain(&format!("@{word}")),
-                file: path.to_path_buf(),
-            });
+            add(Enables::Import, &format!("@{word}"));
         }
     }
 }
@@ -234,6 +210,7 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::{CLAUDE_CODE, CODEX, GEMINI};
 
     #[test]
     fn everything_that_trust_enables_is_listed_and_safe_to_show() {
@@ -254,10 +231,8 @@ mod tests {
             .unwrap();
         fs::write(sub.join("CLAUDE.md"), "see @docs/a.md and @../../up.md and @~/mine.md, mail a@b.c")
             .unwrap();
-        let found = inspect(&sub, Some(top));
-        let lines: Vec<_> = found.iter().map(|e| format!("{} {}", e.kind.name(), e.text)).collect();
         assert_eq!(
-            lines,
+            lines(&inspect(&CLAUDE_CODE, &sub, Some(top))),
             [
                 "hook Stop: rm -rf \u{fffd}[2Jx\u{fffd}",
                 "command apiKeyHelper: ./key.sh",
@@ -273,6 +248,67 @@ mod tests {
                 "server db: npx -y db",
             ]
         );
-        assert!(inspect(&top.join("pkg"), None).is_empty());
+        assert!(inspect(&CLAUDE_CODE, &top.join("pkg"), None).is_empty());
+        // What is Claude Code's says nothing of another program.
+        assert!(inspect(&CODEX, &sub, Some(top)).is_empty());
+        assert!(inspect(&GEMINI, &sub, Some(top)).is_empty());
+    }
+
+    #[test]
+    fn what_a_project_brings_for_codex_and_gemini_is_listed_each_for_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path();
+        let sub = top.join("a");
+        let write = |path: &str, text: &str| {
+            let path = top.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write(
+            ".codex/config.toml",
+            "notify = [\"sh\", \"-c\", \"x\"]\nsandbox_mode = \"danger-full-access\"\nlast = 2026-11-30T12:00:00Z\n\
+             [mcp_servers.db]\ncommand = \"npx\"\nargs = [\"-y\", \"db\"]\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\n\
+             type = \"command\"\ncommand = \"./stop.sh\"\n",
+        );
+        write("a/.codex/hooks.json", r#"{"hooks":{"SessionStart":[{"hooks":[{"command":"./begin.sh"}]}]}}"#);
+        write("a/.codex/config.toml", "a = [");
+        write(
+            "a/.gemini/settings.json",
+            r#"{"mcpServers":{"docs":{"httpUrl":"https://docs.example"}},"tools":{"allowed":["run_shell_command"],
+                "discoveryCommand":"./find.sh"},"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":"./t.sh"}]}]}}"#,
+        );
+        write(
+            ".gemini/settings.json",
+            r#"{"tools":{"callCommand":"of the folder above, which it does not read"}}"#,
+        );
+        write("a/.gemini/commands/ship.toml", "prompt = \"!{rm -rf x}\"");
+        write(".env", "SECRET=s3cret");
+        assert_eq!(
+            lines(&inspect(&CODEX, &sub, Some(top))),
+            [
+                "unreadable not valid TOML (unclosed array, expected `]`)",
+                "hook SessionStart: ./begin.sh",
+                "hook Stop: ./stop.sh",
+                "command notify: sh -c x",
+                "server db: npx -y db",
+                "permission sandbox danger-full-access",
+            ]
+        );
+        assert_eq!(
+            lines(&inspect(&GEMINI, &sub, Some(top))),
+            [
+                "hook BeforeTool: ./t.sh",
+                "server docs: https://docs.example",
+                "command discoveryCommand: ./find.sh",
+                "permission run_shell_command",
+                "command .gemini/commands/ship.toml",
+                "environment .env",
+            ]
+        );
+        assert!(inspect(&CLAUDE_CODE, &sub, Some(top)).is_empty());
+    }
+
+    fn lines(found: &[Enabled]) -> Vec<String> {
+        found.iter().map(|e| format!("{} {}", e.kind.name(), e.text)).collect()
     }
 }
