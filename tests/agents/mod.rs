@@ -2,6 +2,7 @@
 //! API each of them speaks.
 
 mod started;
+mod state;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use messages_api::{Request, Script, Standin};
 use pao_core::agent::{CODEX, GEMINI, HostAgent};
+use pao_core::host::process::Identity;
 use serde_json::Value;
 
 use crate::harness::world::World;

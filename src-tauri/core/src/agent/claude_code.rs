@@ -66,9 +66,11 @@ pub const CLAUDE_CODE: HostAgent = HostAgent {
             ("dialog open", "a dialog is open"),
         ],
     }),
+    turns: None,
     hook_context_limit: 10_000,
     hook_context_unit: Unit::Utf16,
     skip_setting: Some("\"skipDangerousModePermissionPrompt\": true in your own settings.json"),
+    works_in_child: false,
     skip_refused_as_root: true,
     paste_tags: Some(("<pasted_content ", "</pasted_content ")),
     // Seen by pasting each into 2.1.332 and 2.0.76. A line feed in front keeps `!` from turning the line into a shell's;

@@ -8,7 +8,7 @@
 use super::screen::{DialogKind, DialogMark, Layout, Place, Screens};
 use super::{
     Brings, Covers, Enables, Filed, Flags, Holds, HostAgent, Key, Moves, Pasting, Places, PromptArgument,
-    Reads, Resume, SessionWay, Setting, TrustFormat, TrustIn, TrustRecord, Unit, Version, login,
+    Reads, Resume, SessionWay, Setting, TrustFormat, TrustIn, TrustRecord, Turns, Unit, Version, login,
 };
 use crate::spawn::passed::Permission;
 
@@ -51,9 +51,11 @@ pub const CODEX: HostAgent = HostAgent {
     tool_event: None,
     session_file: None,
     // Whole at 9,900 characters, cut in the middle at 10,500, and at 24,000 bytes of Chinese.
+    turns: Some(Turns { begins: &["task_started"], ends: &["task_complete", "turn_aborted"] }),
     hook_context_limit: 9_900,
     hook_context_unit: Unit::Bytes,
     skip_setting: None,
+    works_in_child: false,
     skip_refused_as_root: false,
     paste_tags: None,
     // Nothing is known yet of what would keep a pasted command from acting, so a word always goes in front of one.

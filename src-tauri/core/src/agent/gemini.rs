@@ -43,9 +43,12 @@ pub const GEMINI: HostAgent = HostAgent {
     hook_events: &[],
     tool_event: None,
     session_file: None,
+    // A record without tool calls is written before the user is asked about one: its end says nothing.
+    turns: None,
     hook_context_limit: usize::MAX,
     hook_context_unit: Unit::Bytes,
     skip_setting: None,
+    works_in_child: true,
     skip_refused_as_root: false,
     paste_tags: None,
     // Nothing is known yet of what would keep a pasted command from acting, so a word always goes in front of one.
@@ -116,7 +119,8 @@ const SCREENS: Screens = Screens {
     interrupted: "Request cancelled",
     pasted: "[Pasted Text: ",
     ended: &["Pane is dead", "Error: "],
-    closers: &[],
+    // A notice may stand below a dialog.
+    closers: &["⚠"],
     confirms: "",
     dialogs: &[
         // Never answered for the user: the record is there before the start, so this means that it was not believed.

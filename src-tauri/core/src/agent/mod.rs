@@ -14,6 +14,7 @@ pub mod screen;
 mod session;
 mod session_file;
 mod transcript;
+mod turn;
 mod version;
 
 use std::path::{Path, PathBuf};
@@ -31,6 +32,7 @@ pub use pasting::{Pasted, Pasting};
 pub use session::{HookCall, SessionSetup};
 pub use session_file::{Doing, Said, SessionFile};
 pub use transcript::user_texts;
+pub use turn::{TurnOver, Turns};
 pub use version::Version;
 
 /// A terminal coding agent that we can start.
@@ -62,6 +64,8 @@ pub struct HostAgent {
     pub tool_event: Option<&'static str>,
     /// Its session-state files, where it writes such.
     pub session_file: Option<SessionFile>,
+    /// How its record of a conversation says that a turn is over, where that is known and its hooks do not always tell.
+    pub turns: Option<Turns>,
     /// Longest context a hook may add; more is replaced by a short preview. Counted in
     /// [`HostAgent::hook_context_unit`].
     pub hook_context_limit: usize,
@@ -70,6 +74,8 @@ pub struct HostAgent {
     /// The user-wide setting that takes away its own warning about running without asking, as a phrase; `None` where
     /// it gives no such warning.
     pub skip_setting: Option<&'static str>,
+    /// The process that is started only starts the program proper as its child, and passes on no signal to end.
+    pub works_in_child: bool,
     /// It refuses to run without asking as root, except in what says that it is a sandbox.
     pub skip_refused_as_root: bool,
     /// Tags it puts around a text that was pasted, each up to its closing bracket.

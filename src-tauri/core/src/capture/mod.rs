@@ -4,6 +4,7 @@
 //! put into their mouths.
 
 pub mod marks;
+mod others;
 pub mod redact;
 pub mod spoken;
 pub mod transcript;

@@ -14,6 +14,7 @@ use memchr::{memchr, memmem};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::others;
 use super::spoken::spoken;
 use crate::source::Speaker;
 
@@ -259,7 +260,7 @@ fn decode(line: &[u8], apart: bool) -> Decoded {
     if line[0] != b'{' || line[line.len() - 1] != b'}' {
         return Decoded::Bad;
     }
-    if ![&b"\"user\""[..], b"\"assistant\"", b"title\"", b"\"summary\""]
+    if ![&b"\"user\""[..], b"\"assistant\"", b"title\"", b"\"summary\"", b"\"gemini\""]
         .iter()
         .any(|word| memmem::find(line, word).is_some())
     {
@@ -270,6 +271,12 @@ fn decode(line: &[u8], apart: bool) -> Decoded {
         Err(_) => return kind_only(line),
     };
     match record.kind.as_str() {
+        "response_item" | "gemini" => {
+            others::said(line).map_or(Decoded::Silent, |m| Decoded::Entry(Entry::Message(m)))
+        }
+        "user" if record.message.is_none() => {
+            others::said(line).map_or(Decoded::Silent, |m| Decoded::Entry(Entry::Message(m)))
+        }
         "user" | "assistant" => {
             record.said(apart).map_or(Decoded::Silent, |m| Decoded::Entry(Entry::Message(m)))
         }

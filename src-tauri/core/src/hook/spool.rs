@@ -81,10 +81,6 @@ pub async fn drain(host: &Host, registry: &Registry) -> Result<usize, RegistryEr
 }
 
 async fn take_in(registry: &Registry, agent: &str, kept: Kept) -> Result<(), RegistryError> {
-    let known = registry.events_after(agent, 0).await?;
-    if known.iter().any(|(_, event)| event.detail == kept.detail) {
-        return Ok(());
-    }
     let event = Event {
         agent: agent.to_string(),
         at: kept.at,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures::StreamExt;
 
 use super::truth::{self, Evidence, Process, Start};
-use crate::agent::{self, HostAgent, Said};
+use crate::agent::{self, HostAgent, Said, TurnOver};
 use crate::host::Host;
 use crate::host::awake::Awake;
 use crate::host::process::Identity;
@@ -94,6 +94,7 @@ fn cheap<'a>(host: &Host, row: &'a Agent) -> Seen<'a> {
             row,
             before: None,
             said: current.and_then(|current| said(host, row, current)),
+            turn: turn(host, row).filter(|_| alive),
             process,
             window: None,
             screen: None,
@@ -107,6 +108,12 @@ fn cheap<'a>(host: &Host, row: &'a Agent) -> Seen<'a> {
 
 fn said(host: &Host, row: &Agent, process: Identity) -> Option<Said> {
     kind(row)?.said(host, process)?.of(row.session.as_deref())
+}
+
+/// Looked for only where it could end something.
+fn turn(host: &Host, row: &Agent) -> Option<TurnOver> {
+    let waits = matches!(row.state, State::Working | State::NeedsYou);
+    kind(row)?.turn_over(host, &row.folder, row.session.as_deref().filter(|_| waits)?)
 }
 
 fn kind(row: &Agent) -> Option<&'static HostAgent> {

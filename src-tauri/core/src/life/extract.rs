@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::agent::HostAgent;
 use crate::capture::redact::redact;
@@ -134,21 +134,9 @@ pub fn of(host: &Host, kind: &HostAgent, agent: &Agent) -> io::Result<Option<Ext
     read(std::fs::File::open(path)?).map(Some)
 }
 
-/// The transcript of an agent's current conversation, where there is one. The folder's name is only a hint, so the
-/// other folders are looked into as well.
+/// The transcript of an agent's current conversation, where there is one.
 pub fn transcript(host: &Host, kind: &HostAgent, agent: &Agent) -> Option<PathBuf> {
-    let session = agent.session.as_deref().filter(|session| is_file_name(session))?;
-    let folder = kind.transcripts_dir(host);
-    let file = format!("{session}.jsonl");
-    let named = kind.transcript_folder(&agent.folder).map(|name| folder.join(name).join(&file));
-    named.filter(|path| path.is_file()).or_else(|| {
-        let folders = std::fs::read_dir(&folder).ok()?;
-        folders.flatten().map(|entry| entry.path().join(&file)).find(|path| path.is_file())
-    })
-}
-
-fn is_file_name(session: &str) -> bool {
-    Path::new(session).file_name().is_some_and(|name| name == session)
+    kind.transcript(host, &agent.folder, agent.session.as_deref()?)
 }
 
 #[derive(Default)]

@@ -97,7 +97,10 @@ pub async fn pause(
         return Err(taken(&stands.name));
     }
     let before = memory::tree(process);
-    let ended = end(process).await;
+    // The first below it is its child.
+    let child = agent::by_kind(&row.host_agent).filter(|kind| kind.works_in_child);
+    let child = child.and(before.below.first()).map(|(child, _)| *child);
+    let ended = end(process, child.unwrap_or(process)).await;
     if !ended {
         registry.release(id, me).await?;
         return Err(Error::environment(
@@ -219,10 +222,10 @@ async fn screen(context: &Context, kind: &HostAgent, row: &Agent) -> Option<Scre
     Some(kind.screens.classify(&terminal.screen(handle).await.ok()?))
 }
 
-/// Asks a process to end and sees that it has.
-async fn end(process: Identity) -> bool {
-    if let Err(error) = process.terminate() {
-        tracing::warn!("process {} could not be signalled: {error}", process.pid);
+/// Asks a process, or who works for it, to end and sees that it has.
+async fn end(process: Identity, asked: Identity) -> bool {
+    if let Err(error) = asked.terminate() {
+        tracing::warn!("process {} could not be signalled: {error}", asked.pid);
     }
     let since = Instant::now();
     while process.alive() {

@@ -239,8 +239,10 @@ fn has_turns(path: &Path) -> bool {
     let mut bytes = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(PIECE).read_to_end(&mut bytes));
     let says = |line: &[u8]| {
-        serde_json::from_slice::<serde_json::Value>(line)
-            .is_ok_and(|record| matches!(record["type"].as_str(), Some("user" | "assistant")))
+        serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|record| {
+            matches!(record["type"].as_str(), Some("user" | "assistant"))
+                || !agent::user_texts(&record).is_empty()
+        })
     };
     read.is_err() || bytes.len() as u64 == PIECE || bytes.split(|b| *b == b'\n').any(says)
 }
@@ -265,6 +267,9 @@ fn fits(kind: &HostAgent, row: &Agent, now: Option<Version>, anyway: bool) -> Re
 /// The host agent looks for a conversation by the folder it is started in. Where that is another one now, the
 /// conversation is copied along; the old one stays.
 fn bring_along(host: &Host, kind: &HostAgent, transcript: &Path, folder: &Path) -> Result<(), Error> {
+    if kind.places.filed != Filed::ByProject {
+        return Ok(());
+    }
     let Some(name) = kind.transcript_folder(folder) else { return Ok(()) };
     let target = kind.transcripts_dir(host).join(name);
     let Some(file) = transcript.file_name().map(|file| target.join(file)) else { return Ok(()) };

@@ -24,7 +24,8 @@
 //! | 17 | working or needs you by its screen | screen: an error, a repeated request, a dialog | needs you |
 //! | 18 | needs you by its screen | screen: a running turn, the prompt line | working, idle |
 //! | 19 | anything live, runs | no file; screen: anything known | what the screen says |
-//! | 20 | anything live, runs | nothing | what the row says: unknown stays unknown, and is never guessed to be idle |
+//! | 20 | working or needs you, runs | no file, no such screen; transcript: the turn is over, newer than the row | idle, or needs you with the error it ended in |
+//! | 21 | anything live, runs | nothing | what the row says: unknown stays unknown, and is never guessed to be idle |
 //!
 //! A window that is gone although the process runs changes no state; it is said beside it.
 
@@ -33,7 +34,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::agent::screen::Screen;
-use crate::agent::{Doing, Said};
+use crate::agent::{Doing, Said, TurnOver};
 use crate::host::terminal::Alive;
 use crate::registry::agents::{Agent, State};
 
@@ -79,6 +80,8 @@ pub struct Evidence<'a> {
     pub before: Option<(State, Option<String>)>,
     /// Its own session-state file.
     pub said: Option<Said>,
+    /// The end of its last turn by its own record of the conversation.
+    pub turn: Option<TurnOver>,
     /// Its process.
     pub process: Process,
     /// Its window, where it was looked for.
@@ -173,11 +176,12 @@ fn revived(evidence: &Evidence<'_>) -> Truth {
     })
 }
 
-/// Lines 12 to 20.
+/// Lines 12 to 21.
 fn running(evidence: &Evidence<'_>) -> Truth {
     let row = evidence.row;
     let Some(doing) = evidence.said.as_ref().and_then(|said| said.doing.clone()) else {
-        return by_its_screen(evidence).unwrap_or_else(|| stays(row));
+        let known = by_its_screen(evidence).or_else(|| by_its_record(evidence));
+        return known.unwrap_or_else(|| stays(row));
     };
     let newer = evidence.said.as_ref().is_some_and(|said| said.at > row.state_at);
     let truth = match (doing, row.state) {
@@ -252,6 +256,15 @@ fn by_its_screen(evidence: &Evidence<'_>) -> Option<Truth> {
     let by = format!("{} on the screen", screen.name());
     let since = if state == row.state { row.state_at } else { evidence.now };
     Some(turned(state, needs, &by, since))
+}
+
+/// Line 20.
+fn by_its_record(evidence: &Evidence<'_>) -> Option<Truth> {
+    let row = evidence.row;
+    let waits = matches!(row.state, State::Working | State::NeedsYou);
+    let turn = evidence.turn.as_ref().filter(|turn| waits && turn.at > row.state_at)?;
+    let state = if turn.error.is_some() { State::NeedsYou } else { State::Idle };
+    Some(turned(state, turn.error.clone(), "transcript", turn.at.min(evidence.now)))
 }
 
 /// Whether the file tells of another wait than the row, which no hook told of.

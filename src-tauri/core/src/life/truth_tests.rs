@@ -26,6 +26,7 @@ fn seen(row: &Agent) -> Evidence<'_> {
         row,
         before: None,
         said: None,
+        turn: None,
         process: Process::Runs,
         window: None,
         screen: None,
@@ -87,6 +88,33 @@ fn an_error_stays_until_the_next_turn() {
     assert_eq!(at(Doing::Idle, 1), State::NeedsYou);
     assert_eq!(at(Doing::Busy, -1), State::NeedsYou);
     assert_eq!(at(Doing::Busy, 1), State::Working);
+}
+
+#[test]
+fn who_has_no_file_is_known_by_its_record_of_the_conversation_where_its_screen_says_nothing() {
+    let works = row(State::Working, "hook UserPromptSubmit");
+    let over = |seconds, error: Option<&str>| {
+        Some(TurnOver { at: noon() + TimeDelta::seconds(seconds), error: error.map(str::to_string) })
+    };
+    let at = |turn, screen| judge(&Evidence { turn, screen, ..seen(&works) });
+    // The end of the turn before says nothing of this one.
+    assert_eq!(at(over(-1, None), None).state, State::Working);
+    assert_eq!(at(over(5, None), None).state, State::Idle);
+    let failed = at(over(5, Some("status 401")), Some(Screen::Unknown));
+    assert_eq!(
+        (failed.state, failed.needs.as_deref(), failed.by.as_str()),
+        (State::NeedsYou, Some("status 401"), "transcript")
+    );
+    assert_eq!(at(over(5, None), Some(dialog())).state, State::NeedsYou);
+    // An error is not made good by the end of the turn it ended.
+    let noted = Agent {
+        state: failed.state,
+        needs: failed.needs,
+        state_by: Some(failed.by),
+        state_at: failed.at,
+        ..works.clone()
+    };
+    assert_eq!(judge(&Evidence { turn: over(5, None), ..seen(&noted) }).state, State::NeedsYou);
 }
 
 #[test]

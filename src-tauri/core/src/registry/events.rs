@@ -23,7 +23,8 @@ pub struct Event {
 
 impl Registry {
     /// Writes an event, the session it names and the state that follows from it, in one transaction. Events of
-    /// agents that are not in the registry are kept; they belong to rows that were lost.
+    /// agents that are not in the registry are kept; they belong to rows that were lost. Of two whose detail is JSON
+    /// with the same `id` the second changes nothing: who writes may not hear that it was written.
     pub async fn record_event(
         &self,
         event: &Event,
@@ -33,14 +34,21 @@ impl Registry {
         let mut connection = self.lock().await;
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
         let at = stamp(event.at);
-        sqlx::query("INSERT INTO events (agent, at, event, session, detail) VALUES (?, ?, ?, ?, ?)")
-            .bind(&event.agent)
-            .bind(&at)
-            .bind(&event.event)
-            .bind(&event.session)
-            .bind(&event.detail)
-            .execute(&mut *transaction)
-            .await?;
+        let written = sqlx::query(
+            "INSERT INTO events (agent, at, event, session, detail, nonce)
+             VALUES (?1, ?2, ?3, ?4, ?5, CASE WHEN json_valid(?5) THEN json_extract(?5, '$.id') END)
+             ON CONFLICT (agent, nonce) DO NOTHING",
+        )
+        .bind(&event.agent)
+        .bind(&at)
+        .bind(&event.event)
+        .bind(&event.session)
+        .bind(&event.detail)
+        .execute(&mut *transaction)
+        .await?;
+        if written.rows_affected() == 0 {
+            return Ok(());
+        }
         if let (Some(session), Some(source)) = (&event.session, session_source) {
             conversations::begin(&mut transaction, &event.agent, session, source, &at).await?;
         }

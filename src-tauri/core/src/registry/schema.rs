@@ -126,7 +126,7 @@ const STEPS: &[&str] = &[
 ",
     "
     ALTER TABLE events ADD COLUMN nonce TEXT;
-    CREATE UNIQUE INDEX events_nonce ON events (nonce);
+    CREATE UNIQUE INDEX events_nonce ON events (agent, nonce);
 ",
     "
     CREATE TABLE consents (

@@ -184,15 +184,16 @@ impl Screens {
         Some(self.read(None, trimmed(&all[from..])))
     }
 
-    /// A dialog in a box that is the last thing on the screen.
+    /// A dialog in a box that is the last thing on the screen but for a notice. Boxes in it lose their frames.
     fn in_a_box(&self, lines: &[&str]) -> Option<Dialog> {
-        let bottom = lines.iter().rposition(|line| !line.is_empty())?;
+        let bottom = lines.iter().rposition(|line| !line.is_empty() && !begins(line, self.closers))?;
         let top = lines[..bottom].iter().rposition(|line| line.trim_start().starts_with('╭'))?;
         lines[bottom].trim_start().strip_prefix('╰')?;
         let inner = lines[top + 1..bottom].iter();
         let inner =
             inner.map(|line| Some(line.trim_start().strip_prefix('│')?.strip_suffix('│')?.trim_end()));
         let block = inner.collect::<Option<Vec<&str>>>()?;
+        let block: Vec<&str> = block.into_iter().map(unframed).collect();
         let block = trimmed(&block);
         let first = block.first()?.trim();
         let says = joined(block);
@@ -290,6 +291,15 @@ struct List {
     from: usize,
     options: Vec<String>,
     selected: usize,
+}
+
+/// A line of a box in a box without its frame.
+fn unframed(line: &str) -> &str {
+    let inner = line.trim_start();
+    if inner.starts_with(['╭', '╰']) {
+        return "";
+    }
+    inner.strip_prefix('│').and_then(|inner| inner.strip_suffix('│')).map_or(line, str::trim_end)
 }
 
 fn indent(line: &str) -> usize {

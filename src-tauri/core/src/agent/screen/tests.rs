@@ -102,7 +102,7 @@ fn every_captured_screen_of_codex_and_gemini_is_what_a_person_sees_on_it() {
         "23-interrupted" => "interrupted",
         "41-pasted" => "pasted",
         "42-typed" => "typed",
-        "51-permission" => "permission",
+        "51-permission" | "51-permission-escalated" => "permission",
         other => panic!("say what {other} shows"),
     };
     let gemini = |name: &str| match name {
@@ -111,6 +111,7 @@ fn every_captured_screen_of_codex_and_gemini_is_what_a_person_sees_on_it() {
         "03-after-trust" => "login",
         "13-add-dir" => "add-folder",
         "30-error-404-no-access" => "other",
+        "51-permission" => "permission",
         "04-ready" | "05-ready-context" | "06-after-reply" | "10-ready-plan" | "10-ready-yolo" => "ready",
         "20-busy" => "busy",
         "23-interrupted" => "interrupted",
