@@ -149,8 +149,18 @@ pub(super) fn known() -> i64 {
     i64::try_from(STEPS.len()).unwrap_or(i64::MAX)
 }
 
+/// The first step alone.
+#[cfg(test)]
+pub(super) fn first() -> &'static str {
+    STEPS[0]
+}
+
 async fn version(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
-    Ok(sqlx::query("PRAGMA user_version").fetch_one(connection).await?.get(0))
+    let found = sqlx::query("PRAGMA user_version").fetch_one(&mut *connection).await?.get(0);
+    // A connection remembers the tables as it first saw them, and a pragma does not make it look again. Had another
+    // process changed them since, the first rows read would be wider than this one thinks.
+    sqlx::query("SELECT count(*) FROM sqlite_schema").fetch_one(connection).await?;
+    Ok(found)
 }
 
 /// Brings the database to our version.

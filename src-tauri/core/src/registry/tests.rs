@@ -160,6 +160,23 @@ async fn eight_openers_of_a_new_database_migrate_it_once_and_lose_no_row() {
 }
 
 #[tokio::test]
+async fn whoever_finds_the_database_migrated_by_another_reads_its_rows_all_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("registry.db");
+    let patience = std::time::Duration::from_secs(5);
+    let mut old = super::connect(&path, patience).await.unwrap();
+    sqlx::raw_sql(super::schema::first()).execute(&mut old).await.unwrap();
+    sqlx::raw_sql("PRAGMA user_version = 1").execute(&mut old).await.unwrap();
+    let mut early = super::connect(&path, patience).await.unwrap();
+    sqlx::query("SELECT * FROM agents").fetch_all(&mut early).await.unwrap();
+
+    Registry::open(&path).await.unwrap().add(&agent("a", "api")).await.unwrap();
+    super::schema::migrate(&mut early, &path).await.unwrap();
+    let early = Registry::over(early, path);
+    assert_eq!(early.agents().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn a_locked_database_is_not_told_as_a_full_disk() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("registry.db");
