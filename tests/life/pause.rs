@@ -84,6 +84,19 @@ fn a_paused_agent_is_gone_and_comes_back_to_its_conversation_told_what_changed()
     }
 }
 
+#[test]
+fn another_folder_in_the_place_of_its_repository_is_said_to_be_none() {
+    let claude = Claude::new(Version::New);
+    let (folder, spawned) = idle(&claude, &["fix", "the", "login", "bug"]);
+    pause(&claude, &spawned);
+    fs::rename(&folder, folder.with_extension("moved")).unwrap();
+    fs::create_dir(&folder).unwrap();
+    let resumed = resume(&claude, &spawned);
+    assert_eq!(resumed["changed"]["phrases"], json!(["its folder is no git repository any more"]));
+    assert!(asks(&claude, "and what now?").text().contains("is no git repository any more"));
+    claude.end(&spawned);
+}
+
 /// Something said in another session of that folder at that time.
 fn said(claude: &Claude, folder: &std::path::Path, number: u32, at: &str, text: &str) {
     let session = format!("0b5e7f0e-58b4-4c57-9a44-0d4cf1a7{number:04x}");

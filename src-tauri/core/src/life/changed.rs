@@ -12,6 +12,7 @@ use super::checkpoint::Checkpoint;
 use super::news::{self, News};
 use super::repository::{self, Between, Standing};
 use super::told::Told;
+use crate::project::Project;
 use crate::registry::agents::{Agent, State};
 use crate::source::Speaker;
 use crate::spawn::briefing;
@@ -44,6 +45,8 @@ pub struct Changed {
     pub between: Option<Between>,
     /// The commit it knew is gone.
     pub head_is_gone: bool,
+    /// It worked in a git repository, and there is none any more.
+    pub repository_is_gone: bool,
     /// Paths whose uncommitted state is another than then.
     pub dirty: Vec<String>,
     /// Other agents that were at work in its folder: their names, states and tasks.
@@ -85,8 +88,9 @@ pub async fn since(
         tokio::join!(news::news(context, &there, since, MEMORIES, cancel), others(context, &there, since));
     (changed.news, changed.others) = (news?, others?);
     let then = checkpoint.and_then(|c| c.data.git.as_ref());
-    if let Some(now) = repository::standing(folder).await {
-        look(&mut changed, folder, then, &now).await;
+    match repository::standing(folder).await {
+        Some(now) => look(&mut changed, folder, then, &now).await,
+        None => changed.repository_is_gone = then.is_some() && Project::of(folder).worktree.is_none(),
     }
     changed.whole = document(context.host.now(), &changed);
     let file = context.host.agent_dir(&agent.id).join(WHOLE_FILE);
@@ -148,6 +152,11 @@ fn document(now: DateTime<Utc>, changed: &Changed) -> String {
         let (then, is) = (name(then), name(is));
         let branches = [("then: ".to_string(), &*then), ("now: ".to_string(), &*is)];
         told.list("Another branch is checked out", Speaker::Store, branches, 0);
+    }
+    if changed.repository_is_gone {
+        told.say(
+            "Your folder is no git repository any more: it may be another folder in the place of yours.",
+        );
     }
     if changed.head_is_gone {
         told.say("The commit you knew is no longer in the repository: its history was rewritten.");
@@ -236,6 +245,9 @@ impl Changed {
         count(self.others.len(), "other agent was here", "other agents were here");
         if let Some((_, Some(branch))) = &self.branches {
             said.push(format!("branch {branch} is checked out now"));
+        }
+        if self.repository_is_gone {
+            said.push("its folder is no git repository any more".into());
         }
         if self.head_is_gone {
             said.push("history was rewritten".into());
