@@ -97,7 +97,9 @@ impl Data {
     /// The whole of it in one line: what it was about and how far it had come.
     pub fn summary(&self) -> String {
         let said = &self.said;
-        let about = said.title.as_ref().or(said.last_prompts.last()).or(self.task.as_ref());
+        // Its own name, under which it was started, is no title that says anything.
+        let title = said.title.as_ref().filter(|title| **title != self.name);
+        let about = title.or(said.last_prompts.last()).or(self.task.as_ref());
         let mut parts = vec![first_line(about.map_or("nothing was said yet", String::as_str))];
         let mut count = |n: usize, one: &str, many: &str| {
             if n > 0 {
@@ -131,6 +133,18 @@ fn first_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_name_an_agent_was_given_is_not_what_it_was_about() {
+        let prompts = vec!["mend the login".to_string()];
+        let titled = |title: &str| Data {
+            name: "api".into(),
+            said: Said { title: Some(title.into()), last_prompts: prompts.clone(), ..Said::default() },
+            ..Data::default()
+        };
+        assert_eq!(titled("api").summary(), "mend the login");
+        assert_eq!(titled("Login mended").summary(), "Login mended");
+    }
 
     #[test]
     fn what_an_older_or_newer_version_wrote_is_read() {

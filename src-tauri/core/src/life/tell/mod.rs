@@ -168,11 +168,11 @@ pub(crate) async fn named(registry: &Registry, name: &str) -> Result<Agent, Erro
     match agent.state {
         State::Ended => Err(Error::user(
             format!("{} has ended and can be told nothing", agent.name),
-            "start another with `pao spawn`",
+            format!("bring it back with `pao resume {}`, then tell it", agent.name),
         )),
         State::Lost => Err(Error::user(
             format!("{} is lost: its process is gone without a word", agent.name),
-            "start another with `pao spawn`",
+            format!("bring it back with `pao resume {}`, then tell it", agent.name),
         )),
         _ => Ok(agent),
     }
