@@ -91,7 +91,9 @@ fn read(name: &str, value: &Value, setting: Setting, add: Out) {
             for (event, groups) in members() {
                 let mut commands = Vec::new();
                 strings_at(groups, &["command", "url", "prompt"], &mut commands);
-                commands.iter().for_each(|command| add(Enables::Hook, &format!("{event}: {command}")));
+                for command in &commands {
+                    add(Enables::Hook, &format!("{event}: {command}"));
+                }
             }
         }
         Setting::Servers => {
@@ -107,7 +109,9 @@ fn read(name: &str, value: &Value, setting: Setting, add: Out) {
                 }
                 other => strings_at(other, &["command"], &mut commands),
             }
-            commands.iter().for_each(|command| add(Enables::Command, &format!("{name}: {command}")));
+            for command in &commands {
+                add(Enables::Command, &format!("{name}: {command}"));
+            }
         }
         Setting::List(kind, before, after) => {
             items().for_each(|item| add(kind, &format!("{before}{}{after}", word(item))));
