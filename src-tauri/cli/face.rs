@@ -171,9 +171,12 @@ impl Face for Person {
         let folder = clean(&self.host.display(folder));
         let warning = format!("{} {works} in {folder} too", clean(&others.join(", ")));
         let (offer, letters): (&str, &[char]) = if repository {
-            ("[c] work there as well, [w] in a git worktree of its own, [n] not at all:", &['c', 'w', 'n'])
+            (
+                "[c] work there as well, [w] in a git worktree of its own, [n] not at all:",
+                &['c', 'y', 'w', 'n'],
+            )
         } else {
-            ("[c] work there as well, [n] not at all:", &['c', 'n'])
+            ("[c] work there as well, [n] not at all:", &['c', 'y', 'n'])
         };
         let question = format!("{}\n{offer}", paint(WARNING, &warning));
         let asked = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
@@ -181,7 +184,7 @@ impl Face for Person {
             self.aside(|| crate::ask::letter(&take_colour(question), letters, &self.interrupt.cancel))
         });
         Ok(match answer.flatten() {
-            Some('c') => Crowded::Stay,
+            Some('c' | 'y') => Crowded::Stay,
             Some('w') => Crowded::Worktree,
             Some(_) => Crowded::Cancel,
             None => {

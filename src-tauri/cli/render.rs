@@ -146,17 +146,23 @@ fn turns(c: char) -> bool {
 #[derive(Debug, Default)]
 pub struct Table {
     rows: Vec<Vec<String>>,
+    whole: bool,
 }
 
 impl Table {
     /// A table with a heading.
     pub fn new(heading: &[&str]) -> Self {
-        Self { rows: vec![heading.iter().map(|h| paint(QUIET, h)).collect()] }
+        Self { rows: vec![heading.iter().map(|h| paint(QUIET, h)).collect()], whole: false }
     }
 
     /// A table without one.
     pub fn plain() -> Self {
         Self::default()
+    }
+
+    /// A table without one that cuts nothing: a row that is too long goes on in a line of its own.
+    pub fn whole() -> Self {
+        Self { whole: true, ..Self::default() }
     }
 
     /// Adds a row; cells are clean or painted by us.
@@ -183,6 +189,9 @@ impl std::fmt::Display for Table {
             }
             let line = line.trim_end();
             match edge {
+                Some(edge) if self.whole && console::measure_text_width(line) > edge => {
+                    writeln!(f, "{}", row.join("\n    "))?;
+                }
                 Some(edge) => writeln!(f, "{}", console::truncate_str(line, edge, "…"))?,
                 None => writeln!(f, "{line}")?,
             }

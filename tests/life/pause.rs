@@ -198,12 +198,13 @@ fn a_busy_agent_is_only_interrupted_by_the_users_word() {
     let spawned = claude.spawn(&folder, &["a", "long", "task"]);
     claude.comes_to(&spawned, "working");
     let refused = claude.world.pao(["pause", id(&spawned)]).run();
-    assert_eq!(refused.code, Some(2), "{}", refused.screen);
+    assert_eq!(refused.code, Some(4), "{}", refused.screen);
     assert!(refused.stderr.contains("is busy: it is in a turn"), "{}", refused.stderr);
     assert!(refused.stderr.contains("--wait") && refused.stderr.contains("--now"), "{}", refused.stderr);
     assert_eq!(claude.row(&spawned)["state"], "working");
     let waited = claude.world.pao(["pause", id(&spawned), "--wait", "1"]).run();
-    assert_eq!(waited.code, Some(2), "{}", waited.screen);
+    assert_eq!(waited.code, Some(4), "{}", waited.screen);
+    assert!(waited.stderr.contains("wait longer"), "{}", waited.stderr);
     let paused = claude.world.pao(["pause", "--json", "--now", id(&spawned)]).ok().json();
     assert_eq!(paused["interrupted"], true);
     assert_eq!(claude.row(&spawned)["state"], "paused");
@@ -222,9 +223,14 @@ fn unsent_text_in_the_prompt_line_is_not_lost_unasked() {
     claude.tmux(&["send-keys", "-t", &pane, "-l", "--", "half a thought"]);
     claude.until("it stands there", || claude.screen(&pane).contains("half a thought"));
     let refused = claude.world.pao(["pause", id(&spawned)]).run();
-    assert_eq!(refused.code, Some(2), "{}", refused.screen);
-    assert!(refused.stderr.contains("written in its prompt line and not sent"), "{}", refused.stderr);
+    assert_eq!(refused.code, Some(4), "{}", refused.screen);
+    assert!(refused.stderr.contains("was not sent: “half a thought”"), "{}", refused.stderr);
     assert!(claude.screen(&pane).contains("half a thought"));
+    let paused = claude.world.pao(["pause", "--now", id(&spawned)]).ok();
+    assert!(paused.stdout.contains("was not sent: half a thought"), "{}", paused.screen);
+    assert!(!paused.stdout.contains("cut short"), "{}", paused.screen);
+    let kept = claude.world.pao(["checkpoint", "list"]).ok();
+    assert!(kept.stdout.contains("not sent: half a thought"), "{}", kept.screen);
 }
 
 #[test]
@@ -350,7 +356,8 @@ fn all_of_a_project_rest_and_come_back_and_one_that_cannot_keeps_no_other() {
     }
     let project = folder.to_str().unwrap();
     let ran = claude.world.pao(["pause", "--all", "--project", project]).run();
-    assert_eq!(ran.code, Some(2), "{}", ran.screen);
+    assert_eq!(ran.code, Some(4), "{}", ran.screen);
+    assert!(ran.stderr.contains("next: wait for it with --wait"), "{}", ran.stderr);
     assert!(
         ran.stdout.starts_with("2 agents paused, ") && ran.stdout.contains("1 agent not paused"),
         "{}",

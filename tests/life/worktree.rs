@@ -34,6 +34,9 @@ fn a_second_agent_is_warned_of_and_gets_a_worktree_that_goes_again_only_without_
     claude.commit(&place, "on the branch alone");
     let kept = claude.world.pao(["undo", "apart"]).ok();
     assert!(place.exists() && kept.stdout.contains("neither pushed nor merged"), "{}", kept.screen);
+    let listed = claude.world.pao(["uninstall", "--dry-run"]).ok();
+    assert!(listed.stdout.contains("git worktree ~/.pao-worktrees/api-apart, unless"), "{}", listed.screen);
+    assert!(listed.stdout.contains("left to you: branch pao/apart in ~/code/api"), "{}", listed.screen);
     claude.git(&folder, &["merge", "-q", "pao/apart"]);
     let gone = claude.world.pao(["undo", "apart"]).ok();
     assert!(!place.exists(), "{}", gone.screen);

@@ -39,9 +39,9 @@ pub struct Tell {
     /// Tell every agent of this folder's project
     #[arg(long, value_name = "DIR")]
     pub project: Option<PathBuf>,
-    /// How long to wait until it can be told, before it is left to be told later
-    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = seconds)]
-    pub wait: f64,
+    /// How long to wait until it can be told, before it is left to be told later (else 5, and 0 where it is busy)
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub wait: Option<f64>,
     /// List texts and what became of them
     #[arg(long, conflicts_with_all = ["all", "project", "withdraw"])]
     pub list: bool,

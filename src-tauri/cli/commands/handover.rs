@@ -1,7 +1,5 @@
 //! `pao handover`: one agent's work for another that runs, or for a new one.
 
-use std::time::Duration;
-
 use pao_core::Context;
 use pao_core::host::Host;
 use pao_core::life::{handover, tell};
@@ -13,9 +11,6 @@ use crate::args::life;
 use crate::face::{Agreed, Person};
 use crate::interrupt::Interrupt;
 use crate::render::{STRONG, Screen, clean, paint};
-
-/// How long the other agent's prompt line is waited for.
-const WAIT: Duration = Duration::from_secs(5);
 
 pub async fn run(host: Host, screen: Screen, what: life::Handover) -> Result<u8, Error> {
     let context = waiting(&host.clone(), screen, Context::open(host)).await?;
@@ -34,7 +29,7 @@ pub async fn run(host: Host, screen: Screen, what: life::Handover) -> Result<u8,
         };
         let request = handover::to_new(&context, &from, request).await?;
         let spawned = pao_core::spawn::spawn(&context, &request, &face, &interrupt.cancel).await?;
-        return spawn::show(&context.host, screen, &spawned);
+        return spawn::show(&context.host, screen, &spawned, spawn::given(&request).as_deref());
     }
     let mut words = what.words.into_iter();
     let (to, text) = (words.next().unwrap_or_default(), words.collect::<Vec<_>>().join(" "));
@@ -45,7 +40,7 @@ pub async fn run(host: Host, screen: Screen, what: life::Handover) -> Result<u8,
     let told = if text.is_empty() {
         None
     } else {
-        tell::tell(&context, &tell::To::Name(to.id.clone()), &text, WAIT).await?.into_iter().next()
+        tell::tell(&context, &tell::To::Name(to.id.clone()), &text, None).await?.into_iter().next()
     };
     if screen.json {
         screen.document(&wire::life::HandedOver {

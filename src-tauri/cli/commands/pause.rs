@@ -5,7 +5,7 @@ use pao_core::host::Host;
 use pao_core::life::pause::{self, Paused};
 use pao_core::life::several::several;
 use pao_core::registry::agents::Agent;
-use pao_core::{Error, wire};
+use pao_core::{Error, Kind, wire};
 
 use super::checkpoint::named;
 use super::waiting;
@@ -53,6 +53,9 @@ fn one(paused: &Paused) -> String {
         if paused.interrupted { ", its turn was cut short" } else { "" },
         paint(QUIET, &format!("({})", took(paused.took))),
     );
+    if let Some(unsent) = &paused.unsent {
+        text = text + "  note its prompt line held this, which was not sent: " + &clean(unsent) + "\n";
+    }
     for note in &paused.notes {
         text = text + "  note " + &clean(note) + "\n";
     }
@@ -61,12 +64,23 @@ fn one(paused: &Paused) -> String {
 
 /// One of several that failed, as a line.
 pub fn failed(agent: &Agent, error: &Error) -> String {
-    format!("{} {}: {}\n", paint(BAD, "✗"), paint(STRONG, &clean(&agent.name)), clean(&error.message))
+    let message = clean(&error.message);
+    let name = clean(&agent.name);
+    // Most sentences begin with whom they are about.
+    let told = match message.strip_prefix(&format!("{name} ")) {
+        Some(rest) => format!("{} {rest}", paint(STRONG, &name)),
+        None => format!("{}: {message}", paint(STRONG, &name)),
+    };
+    format!("{} {told}\n  {}: {}\n", paint(BAD, "✗"), paint(QUIET, "next"), clean(&error.next))
 }
 
-/// The exit code of a verb for several agents: that of the first that failed.
+/// The exit code of a verb for several agents: that of the first that failed. Which agents are meant was not typed, so
+/// that one of them cannot be served is no wrong use.
 pub fn code<'a, T: 'a>(mut results: impl Iterator<Item = &'a Result<T, Error>>) -> u8 {
-    results.find_map(|result| result.as_ref().err()).map_or(0, |error| error.kind.exit_code())
+    results.find_map(|result| result.as_ref().err()).map_or(0, |error| match error.kind {
+        Kind::User => Kind::Environment.exit_code(),
+        kind => kind.exit_code(),
+    })
 }
 
 fn summary(screen: Screen, done: &[(Agent, Result<Paused, Error>)]) -> Result<u8, Error> {
@@ -82,6 +96,7 @@ fn summary(screen: Screen, done: &[(Agent, Result<Paused, Error>)]) -> Result<u8
                     checkpoint: None,
                     freed_bytes: 0,
                     interrupted: false,
+                    unsent: None,
                     notes: Vec::new(),
                     ms: 0,
                     error: Some(wire::Failure::from(error)),

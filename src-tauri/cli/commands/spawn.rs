@@ -39,19 +39,29 @@ pub async fn run(host: Host, screen: Screen, what: Spawn) -> Result<u8, Error> {
     let context = waiting(&host.clone(), screen, Context::open(host)).await?;
     screen.unreadable(&context.registry);
     let (request, note) = request(&context, what).await?;
+    let given = given(&request);
     let mut spawned = spawn::spawn(&context, &request, &face, &interrupt.cancel).await?;
     spawned.notes.splice(..0, note);
-    show(&context.host, screen, &spawned)
+    show(&context.host, screen, &spawned, given.as_deref())
+}
+
+/// What stands before its briefing, as a phrase.
+pub fn given(request: &Request) -> Option<String> {
+    request.fork.as_ref().map(|fork| match fork.conversation {
+        Some(_) => "the conversation is copied".to_string(),
+        None => format!("a hand-over of {}", count(fork.opening.lines().count(), "line", "lines")),
+    })
 }
 
 /// What a spawn came to; the exit code.
-pub fn show(host: &Host, screen: Screen, spawned: &Spawned) -> Result<u8, Error> {
+/// `given` says what stands before its briefing, as a phrase.
+pub fn show(host: &Host, screen: Screen, spawned: &Spawned, given: Option<&str>) -> Result<u8, Error> {
     let unproven = unproven(spawned);
     if screen.json {
         let error = unproven.as_ref().map(wire::Failure::from);
         screen.document(&wire::Spawned { error, ..wire::Spawned::from(spawned) })?;
     } else {
-        screen.say(&summary(host, spawned))?;
+        screen.say(&summary(host, spawned, given))?;
         if let Some(error) = &unproven {
             screen.error(error);
         }
@@ -82,7 +92,7 @@ fn unproven(spawned: &Spawned) -> Option<Error> {
     Some(Error::new(Kind::Unconfirmed, message, next).after(format!("{} was started", spawned.name)))
 }
 
-fn summary(host: &Host, spawned: &Spawned) -> String {
+fn summary(host: &Host, spawned: &Spawned, given: Option<&str>) -> String {
     let mark =
         if spawned.ready.receipt == Receipt::Confirmed { paint(GOOD, "✓") } else { paint(WARNING, "?") };
     let folder = clean(&host.display(&spawned.folder));
@@ -96,8 +106,13 @@ fn summary(host: &Host, spawned: &Spawned) -> String {
     let mut row = |word: &str, what: &str| {
         let _ = writeln!(text, "  {} {}", paint(QUIET, &format!("{word:<9}")), clean(what));
     };
-    row("briefing", &format!("{known}, by {}", spawned.way.name()));
-    row("prompt", &format!("{} ({})", spawned.ready.receipt.name(), spawned.ready.evidence));
+    let given = given.map(|given| format!("{given}; ")).unwrap_or_default();
+    row("briefing", &format!("{given}{known}, by {}", spawned.way.name()));
+    let receipt = match (spawned.prompted, spawned.ready.receipt) {
+        (false, Receipt::Confirmed) => "none, it is ready",
+        (_, receipt) => receipt.name(),
+    };
+    row("prompt", &format!("{receipt} ({})", spawned.ready.evidence));
     row("session", spawned.session.as_deref().unwrap_or("not known before its first turn"));
     row("terminal", &spawned.terminal);
     if let Some(attach) = &spawned.attach {

@@ -16,7 +16,7 @@ use crate::render::{BAD, GOOD, QUIET, STRONG, Screen, Table, WARNING, clean, pai
 const SHOWN: usize = 60;
 
 pub async fn run(host: Host, screen: Screen, what: Tell) -> Result<u8, Error> {
-    let wait = duration(what.wait);
+    let wait = what.wait.map(duration);
     let telling = what.telling()?;
     // Standard input is read before anything is opened: it may take its time.
     let telling = match telling {

@@ -41,7 +41,8 @@ pub async fn run(host: Host, screen: Screen, what: Undo) -> Result<u8, Error> {
 
 /// Things and what became of them.
 pub fn outcomes<'a>(items: impl Iterator<Item = (&'a str, &'a str, bool)>) -> String {
-    let mut table = Table::plain();
+    // Why something stays is never cut.
+    let mut table = Table::whole();
     for (what, outcome, gone) in items {
         let mark = if gone { paint(GOOD, "✓") } else { paint(WARNING, "!") };
         table.row([format!("{mark} {}", clean(what)), clean(outcome)]);

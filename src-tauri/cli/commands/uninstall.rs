@@ -12,7 +12,7 @@ use crate::ask;
 use crate::render::{Screen, bullets};
 
 pub async fn run(host: &Host, screen: Screen, what: Uninstall) -> Result<u8, Error> {
-    let Plan { traces, running } = waiting(host, screen, plan(host)).await?;
+    let Plan { traces, running, paused } = waiting(host, screen, plan(host)).await?;
     if traces.is_empty() {
         if screen.json {
             screen.document(&Vec::<wire::Item>::new())?;
@@ -25,6 +25,12 @@ pub async fn run(host: &Host, screen: Screen, what: Uninstall) -> Result<u8, Err
         "This is what pao has left on this machine, and what is removed:",
         traces.iter().map(|trace| trace.what.as_str()),
     );
+    let list = if paused.is_empty() {
+        list
+    } else {
+        let heading = "These are paused, and pao cannot bring them back afterwards:";
+        list + &bullets(heading, paused.iter().map(String::as_str))
+    };
     if what.dry_run {
         if screen.json {
             let item = |what: &String| wire::Item {
@@ -74,6 +80,10 @@ pub async fn run(host: &Host, screen: Screen, what: Uninstall) -> Result<u8, Err
         screen.document(&removed.into_iter().map(item).collect::<Vec<_>>())?;
     } else {
         screen.say(&outcomes(removed.iter().map(|r| (&*r.what, &*r.outcome, r.gone))))?;
+        if what.yes && !paused.is_empty() {
+            let heading = "These were paused; their conversations are kept:";
+            screen.say(&bullets(heading, paused.iter().map(String::as_str)))?;
+        }
     }
     Ok(0)
 }

@@ -3,21 +3,23 @@
 //! It removes what PAO wrote and nothing else: a folder goes only when nothing of others is left in it, a program
 //! only when it is this very one.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::Context;
 use crate::Error;
-use crate::agent;
+use crate::agent::{self, Resume};
 use crate::config::Config;
 use crate::host::process::Identity;
 use crate::host::secrets::SecretStore;
 use crate::host::{Host, files};
 use crate::project::Project;
 use crate::registry::Registry;
-use crate::registry::agents::Agent;
+use crate::registry::agents::{Agent, State};
 use crate::spawn::launch::{self, Orphan};
 use crate::spawn::{self, Target};
 use crate::spawn::{deliver, trust};
+use crate::worktree;
 
 /// One trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +43,8 @@ enum Kind {
     Path(PathBuf),
     /// A folder that goes when it is empty.
     Folder(PathBuf),
+    /// A git worktree of ours that goes where no work is in it.
+    Worktree(PathBuf),
 }
 
 /// What there is to remove.
@@ -50,6 +54,9 @@ pub struct Plan {
     pub traces: Vec<Trace>,
     /// Agents that are at work, by name or id.
     pub running: Vec<String>,
+    /// Agents that are paused and cannot be resumed by pao afterwards: a phrase each, with how their conversation is
+    /// taken up without it.
+    pub paused: Vec<String>,
 }
 
 /// What became of one trace.
@@ -103,6 +110,11 @@ pub async fn plan(host: &Host) -> Result<Plan, Error> {
             traces.push(trace(host, "the completion script", path));
         }
     }
+    plan_worktrees(host, &agents, traces).await;
+    let versions = agent::KINDS.iter().map(|kind| format!("{kind}-version"));
+    for path in versions.map(|name| host.pao_home.join(name)).filter(|path| path.symlink_metadata().is_ok()) {
+        traces.push(trace(host, "what was found out about this machine", path));
+    }
     for (name, what) in OURS {
         let path = host.pao_home.join(name);
         if path.symlink_metadata().is_ok() {
@@ -138,7 +150,48 @@ async fn with_rows(host: &Host, plan: &mut Plan) -> Result<Vec<Agent>, Error> {
         }
     }
     plan.running.extend(agents.iter().filter(|agent| runs(agent)).map(|agent| agent.name.clone()));
+    let paused = agents.iter().filter(|agent| agent.state == State::Paused && agent.archived_at.is_none());
+    plan.paused.extend(paused.map(|agent| match without_us(agent) {
+        Some(how) => format!("{}: {how} in {} takes it up", agent.name, host.display(&agent.folder)),
+        None => agent.name.clone(),
+    }));
     Ok(agents)
+}
+
+/// The command that takes up an agent's conversation without us.
+fn without_us(agent: &Agent) -> Option<String> {
+    let kind = agent::by_kind(&agent.host_agent)?;
+    let session = agent.session.as_deref()?;
+    Some(match kind.flags.resume {
+        Resume::Flag(word) | Resume::Command(word) => format!("`{} {word} {session}`", kind.program),
+    })
+}
+
+/// Worktrees that were made for agents, whoever still knows of them, and the branches of ours in their repositories.
+async fn plan_worktrees(host: &Host, agents: &[Agent], traces: &mut Vec<Trace>) {
+    let home = host.home.join(worktree::FOLDER);
+    let entries = std::fs::read_dir(&home).into_iter().flatten().flatten();
+    let mut places: Vec<PathBuf> = entries.map(|e| e.path()).filter(|path| path.is_dir()).collect();
+    places.sort();
+    let mut repositories = BTreeSet::new();
+    for folder in places.iter().chain(agents.iter().map(|agent| &agent.folder)) {
+        repositories.extend(Project::of(folder).common_dir);
+    }
+    for path in places {
+        let what = format!("git worktree {}, unless there is work in it", host.display(&path));
+        traces.push(Trace { what, kind: Kind::Worktree(path) });
+    }
+    for repository in repositories {
+        for branch in worktree::branches(&repository).await {
+            let what = format!("left to you: branch {branch} in {}", host.display(&repository));
+            let why = "goes with its worktree where all of it is merged; else delete it with `git branch -D`";
+            traces.push(Trace { what, kind: Kind::Doubtful(why) });
+        }
+    }
+    if home.is_dir() {
+        let what = format!("the folder {}, unless something else is in it", host.display(&home));
+        traces.push(Trace { what, kind: Kind::Folder(home) });
+    }
 }
 
 /// What is left of agents whose rows were lost.
@@ -244,6 +297,7 @@ pub async fn remove(host: &Host, traces: &[Trace], end_live: bool) -> Result<Vec
             },
             Kind::Path(path) => done(remove_path(path)),
             Kind::Folder(path) => done(remove_empty(path)),
+            Kind::Worktree(path) => worktree::take_back(host, path).await,
         };
         removed.push(Removed { what: trace.what.clone(), outcome, gone });
     }
@@ -308,6 +362,9 @@ fn remove_path(path: &Path) -> std::io::Result<&'static str> {
 }
 
 fn remove_empty(path: &Path) -> std::io::Result<&'static str> {
+    if !path.exists() {
+        return Ok("was gone already");
+    }
     if std::fs::read_dir(path)?.next().is_some() {
         return Err(std::io::Error::other("something is in it that pao did not write"));
     }

@@ -137,6 +137,14 @@ pub async fn take_back(host: &Host, path: &Path) -> (String, bool) {
     ("removed".into(), true)
 }
 
+/// Branches of ours in a repository.
+pub async fn branches(repository: &Path) -> Vec<String> {
+    let refs = format!("refs/heads/{OURS}");
+    let out = git(repository).args(["for-each-ref", "--format=%(refname:short)", &refs]).output().await;
+    let Ok(out) = out else { return Vec::new() };
+    String::from_utf8_lossy(&out.stdout).lines().map(str::to_string).collect()
+}
+
 fn git(at: &Path) -> Run {
     work::git(at)
 }

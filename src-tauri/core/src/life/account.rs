@@ -13,6 +13,7 @@ use crate::registry::conversations::Conversation;
 use crate::registry::messages::Message;
 use crate::registry::states::Turn;
 use crate::spawn::deliver::BRIEFING_FILE;
+use crate::spawn::launch;
 use crate::spawn::undo::describe;
 use crate::{Context, Error};
 
@@ -69,6 +70,12 @@ pub async fn account(context: &Context, word: &str) -> Result<Account, Error> {
         _ => None,
     });
     let path = in_folder.cloned().unwrap_or_else(|| host.agent_dir(id).join(BRIEFING_FILE));
+    let mut written = Vec::new();
+    for entry in open.iter().rev() {
+        if !launch::window_is_gone(host, entry).await {
+            written.push(describe(host, &entry.change));
+        }
+    }
     let attach = agent.terminal.as_deref().zip(agent.handle.as_deref()).filter(|_| agent.state.live());
     let attach =
         attach.and_then(|(name, handle)| terminal::choose(host, name).ok().and_then(|t| t.attach(handle)));
@@ -80,7 +87,13 @@ pub async fn account(context: &Context, word: &str) -> Result<Account, Error> {
         conversations: registry.conversations(id).await?,
         messages: registry.messages(Some(id)).await?,
         checkpoints: registry.checkpoints(Some(id)).await?,
-        written: open.iter().rev().map(|entry| describe(host, &entry.change)).collect(),
+        written: agent
+            .worktree
+            .iter()
+            .filter(|path| path.exists())
+            .map(|path| format!("worktree {}", host.display(path)))
+            .chain(written)
+            .collect(),
         attach,
         agent,
     })

@@ -16,6 +16,7 @@ use super::state_of;
 use super::unfinished::close_windows;
 use crate::agent::HostAgent;
 use crate::agent::screen::Screen;
+use crate::capture::redact::redact;
 use crate::host::memory::{self, Tree};
 use crate::host::process::Identity;
 use crate::host::terminal;
@@ -28,6 +29,8 @@ use crate::{Context, Error, agent, hook};
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
 /// How often it is looked at while it is waited for.
 const EVERY: Duration = Duration::from_millis(50);
+/// How much of an unsent text an error quotes, in characters.
+const QUOTED: usize = 200;
 /// How often a busy agent is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How long its own file and its screen may lag behind a hook that has already said that the turn is over.
@@ -57,6 +60,8 @@ pub struct Paused {
     pub freed: u64,
     /// Its turn was cut short.
     pub interrupted: bool,
+    /// What stood in its prompt line and was never sent; the checkpoint keeps it too.
+    pub unsent: Option<String>,
     /// What the user should know although all went well.
     pub notes: Vec<String>,
     /// How long it took, waiting for it to be idle not counted.
@@ -72,6 +77,8 @@ enum Standing {
     Busy(String),
     /// Something that would be lost; a phrase.
     Holds(String),
+    /// That text, not sent.
+    Typed(String),
 }
 
 /// Pauses one agent.
@@ -87,7 +94,16 @@ pub async fn pause(
         return Err(Error::user(format!("{} has not started yet", row.name), "wait until it has"));
     };
     let begun = Instant::now();
-    let checkpoint = checkpoint::make(host, registry, &row, how.message.as_deref()).await?;
+    let unsent = match &standing {
+        Standing::Typed(text) => Some(redact(text).into_owned()),
+        _ => None,
+    };
+    let message = match (how.message.as_deref(), &unsent) {
+        (message, None) => message.map(str::to_string),
+        (None, Some(text)) => Some(format!("not sent: {text}")),
+        (Some(message), Some(text)) => Some(format!("{message}\nnot sent: {text}")),
+    };
+    let checkpoint = checkpoint::make(host, registry, &row, message.as_deref()).await?;
     let me = Identity::own();
     // From here on its end is its rest, whoever sees it.
     if !registry.claim_to_pause(id, row.claim, me, host.now()).await? {
@@ -117,7 +133,8 @@ pub async fn pause(
         name: row.name,
         checkpoint,
         freed: before.bytes.saturating_sub(left),
-        interrupted: standing != Standing::Idle,
+        interrupted: matches!(standing, Standing::Busy(_)),
+        unsent,
         notes: notes?,
         took: begun.elapsed(),
     })
@@ -150,9 +167,15 @@ async fn until_idle(
         let (why, waits) = match &standing {
             Standing::Busy(what) => (format!("{name} is busy: {what}"), true),
             Standing::Holds(what) => (format!("{name} is not to be interrupted: {what}"), false),
+            Standing::Typed(text) => {
+                let text: String = text.chars().take(QUOTED).collect();
+                (format!("{name} has text in its prompt line that was not sent: “{text}”"), false)
+            }
             Standing::Idle => continue,
         };
-        let next = if waits {
+        let next = if waits && how.wait.is_some() {
+            "wait longer, or interrupt it with --now"
+        } else if waits {
             "wait for it with --wait, or interrupt it with --now"
         } else {
             "see to it in its window, or pause it all the same with --now"
@@ -163,7 +186,7 @@ async fn until_idle(
             Duration::ZERO
         };
         if since.elapsed() >= how.wait.unwrap_or_default().max(lag) {
-            return Err(Error::user(why, next));
+            return Err(Error::environment(why, next));
         }
         tokio::select! {
             () = tokio::time::sleep(LOOK_EVERY) => {}
@@ -202,9 +225,7 @@ async fn standing(context: &Context, row: &Agent) -> Standing {
         (State::Working, _) | (_, Some(Screen::Busy | Screen::Retrying(_))) => {
             Standing::Busy("it is in a turn".into())
         }
-        (_, Some(Screen::Typed { .. })) => {
-            Standing::Holds("something is written in its prompt line and not sent".into())
-        }
+        (_, Some(Screen::Typed { text, .. })) => Standing::Typed(text),
         (State::NeedsYou, Some(Screen::Ready | Screen::Failed(_) | Screen::Interrupted)) => Standing::Idle,
         (State::NeedsYou, _) => {
             Standing::Holds(row.needs.clone().unwrap_or_else(|| "it waits for an answer".into()))

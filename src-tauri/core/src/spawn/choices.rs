@@ -59,6 +59,16 @@ impl Settled {
         })
     }
 
+    /// Which host agent it is and why, where it is not the configured one.
+    pub(super) fn other_agent(&self, request: &Request, config: &Config) -> Option<String> {
+        let name = self.agent.display;
+        match request.agent {
+            _ if self.agent.kind == config.agent.kind => None,
+            Some(_) => Some(name.to_string()),
+            None => Some(format!("{name}, as last time here; --defaults forgets")),
+        }
+    }
+
     pub(super) fn asks(&self, source: &str) -> bool {
         (self.only_sources.is_empty() || self.only_sources.iter().any(|s| s == source))
             && !self.without_sources.iter().any(|s| s == source)
@@ -105,4 +115,23 @@ fn unusable(key: &str, value: &str) -> Error {
         format!("the configuration says {key} = \"{value}\", which is not one of its values"),
         format!("see `pao config show`, then `pao config set {key} …`"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_that_is_not_the_configured_one_is_named_and_why() {
+        let config = Config::default();
+        let last = Choices { agent: Some("codex".into()), ..Choices::default() };
+        let said = |request: &Request, last: &Choices| {
+            Settled::new(request, last, &config).unwrap().other_agent(request, &config)
+        };
+        let (plain, named) =
+            (Request::default(), Request { agent: Some("codex".into()), ..Request::default() });
+        assert_eq!(said(&plain, &Choices::default()), None);
+        assert_eq!(said(&plain, &last).unwrap(), "Codex, as last time here; --defaults forgets");
+        assert_eq!(said(&named, &last).unwrap(), "Codex");
+    }
 }

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 use self::choices::{Settled, host_agent};
 use self::consent::{consents, enables};
 use self::passed::{Briefing, Conversation, Gathered, Receipt, Topic, Way, silent};
-use self::request::{Brief, Crowded, DryRun, Face, Request, Spawned, Step};
+use self::request::{Brief, Crowded, DryRun, Face, Fork, Request, Spawned, Step};
 use self::rooms::{Ground, Job, ground, plan, rooms};
 use self::steps::Steps;
 use crate::host::process::Run;
@@ -83,7 +83,10 @@ pub async fn dry_run(
     let mut would = plan.describe(&context.host);
     would.extend(note);
     let place = ground.trust(&warm.topic);
-    if trust::look(&place)? {
+    if trust::cannot_be_said(&place)? {
+        let file = context.host.display(place.config);
+        would.push(format!("leave trust to {} itself: it has no {file} yet", ground.agent.display));
+    } else if trust::look(&place)? {
         would.push(format!("leave the folder trusted in {}", context.host.display(place.config)));
     } else {
         would.push(format!("mark the folder as trusted in {}", context.host.display(place.config)));
@@ -101,7 +104,10 @@ pub async fn dry_run(
         would.push(format!("make the worktree {path} on branch {}, and start it there", planned.branch));
     }
     would.push(format!(
-        "start {} in {} ({}), permission {}",
+        "start {} ({}) in {} ({}), permission {}",
+        warm.settled
+            .other_agent(request, &context.config)
+            .unwrap_or_else(|| ground.agent.display.to_string()),
         context.host.display(&ground.program.path),
         terminal.name(),
         context.host.display(&warm.topic.folder),
@@ -172,13 +178,19 @@ pub async fn spawn(
     if planned.is_none() && !others.is_empty() {
         notes.push(format!("works in the same folder: {}", others.join(", ")));
     }
-    registry.set_choices(&asked_for, &warm.settled.choices(request, &warm.last)).await?;
+    if ready.receipt == Receipt::Confirmed {
+        registry.set_choices(&asked_for, &warm.settled.choices(request, &warm.last)).await?;
+    } else if request.afresh {
+        registry.set_choices(&asked_for, &Choices::default()).await?;
+    }
+    notes.extend(warm.settled.other_agent(request, &context.config));
     refresh_history(context).await;
     if ready.receipt != Receipt::Confirmed && ready.needs.is_none() {
         notes.push("nothing has proved yet that it received its prompt: look at its window".into());
     }
     Ok(Spawned {
         agent: id,
+        prompted: warm.topic.prompt.is_some(),
         name: warm.topic.name,
         folder: warm.topic.folder,
         session: ready.session.clone().or(launched.session),
@@ -223,10 +235,17 @@ async fn warm(
     let Context { host, config, registry, .. } = context;
     let compiled = tokio::task::spawn_blocking(briefing::compile_patterns);
     let step = steps.begin(Step::Topic);
-    let topic = find_topic(context, request).await;
-    let topic = step.settle(topic, |t| format!("{} in {}", t.name, host.display(&t.folder)))?;
-    let last = if request.afresh { Choices::default() } else { registry.choices(&topic.folder).await? };
-    let settled = Settled::new(request, &last, config)?;
+    let settled = async {
+        let topic = find_topic(context, request).await?;
+        let last = if request.afresh { Choices::default() } else { registry.choices(&topic.folder).await? };
+        let settled = Settled::new(request, &last, config)?;
+        Ok::<_, Error>((topic, last, settled))
+    };
+    let (topic, last, settled) = step.settle(settled.await, |(topic, _, settled)| {
+        let other =
+            settled.other_agent(request, config).map(|other| format!(": {other}")).unwrap_or_default();
+        format!("{} in {}{other}", topic.name, host.display(&topic.folder))
+    })?;
 
     let step = steps.begin(Step::Gather);
     let mut sources = context.sources()?;
@@ -255,7 +274,14 @@ async fn warm(
         briefing = briefing::edited(&briefing, fork.opening.clone() + &briefing.markdown);
         conversation = fork.conversation.clone().map_or(conversation, Conversation::Fork);
     }
-    step.done(briefing_note(&briefing, silent(&gathered.reports)));
+    let note = briefing_note(&briefing, silent(&gathered.reports));
+    step.done(match &request.fork {
+        Some(Fork { conversation: Some(_), .. }) => format!("the conversation is copied; {note}"),
+        Some(fork) => {
+            format!("a hand-over of {}; {note}", counted(fork.opening.lines().count(), "line", "lines"))
+        }
+        None => note,
+    });
     Ok(Warm { topic, gathered, briefing, settled, last, conversation, worktree: None })
 }
 

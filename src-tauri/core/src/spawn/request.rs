@@ -256,6 +256,8 @@ pub struct Spawned {
     pub briefing: Briefing,
     /// What the sources said.
     pub gathered: Gathered,
+    /// It was given a prompt.
+    pub prompted: bool,
     /// How the start ended.
     pub ready: Ready,
     /// What the user should know although all went well.

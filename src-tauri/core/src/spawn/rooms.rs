@@ -199,6 +199,9 @@ async fn launch_and_wait(
     match &ready.needs {
         Some(needs) => step.done(format!("needs you: {needs}")),
         None if ready.receipt == Receipt::Unknown => step.failed(ready.evidence.clone()),
+        None if prompt.is_none() && ready.receipt == Receipt::Confirmed => {
+            step.done(format!("ready, {}", ready.evidence));
+        }
         None => step.done(format!("{}, {}", ready.receipt.name(), ready.evidence)),
     }
     Ok((launched, ready, note))

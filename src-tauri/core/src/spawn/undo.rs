@@ -145,8 +145,10 @@ async fn one(context: &Context, entry: &Entry) -> Result<(String, bool), Error> 
             deliver::Undone::Waiting(why) => (format!("kept for now: {why}"), false),
         });
     }
+    let window_was_gone = launch::window_is_gone(host, entry).await;
     if let Some(taken) = launch::undo(host, registry, entry).await? {
         return Ok(match taken {
+            launch::TakenBack::Closed if window_was_gone => ("was gone already".into(), true),
             launch::TakenBack::Closed => ("ended and closed".into(), true),
             launch::TakenBack::LeftOpen(why) => (format!("agent ended, window left open: {why}"), false),
         });

@@ -146,6 +146,8 @@ pub struct Paused {
     pub freed_bytes: u64,
     /// Its turn was cut short.
     pub interrupted: bool,
+    /// What stood in its prompt line and was never sent.
+    pub unsent: Option<String>,
     /// What the user should know.
     pub notes: Vec<String>,
     /// How long it took.
@@ -163,6 +165,7 @@ impl From<&pause::Paused> for Paused {
             checkpoint: Some(paused.checkpoint.id.clone()),
             freed_bytes: paused.freed,
             interrupted: paused.interrupted,
+            unsent: paused.unsent.clone(),
             notes: paused.notes.clone(),
             ms: ms(paused.took),
             error: None,

@@ -10,8 +10,9 @@ mod settle;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
+use super::state_of;
 use crate::project::Project;
 use crate::registry::Registry;
 use crate::registry::agents::{Agent, State};
@@ -23,6 +24,11 @@ pub use settle::settle;
 
 /// How often the fate of a text is looked at while another process sends it.
 const TICK: Duration = Duration::from_millis(50);
+
+/// How long an agent that is not busy is waited for.
+const WAITS: Duration = Duration::from_secs(5);
+/// How long, in seconds, an agent has to have been busy for that to be sure.
+const SURE_S: i64 = 2;
 
 /// How long a detached delivery waits for an agent that has just become idle to show its prompt line.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -70,7 +76,13 @@ pub fn check(text: &str) -> Result<(), Error> {
 }
 
 /// Accepts a text for whom it is meant and delivers it where that is possible within `wait`.
-pub async fn tell(context: &Context, to: &To, text: &str, wait: Duration) -> Result<Vec<Told>, Error> {
+/// Without `wait` only an agent that is not busy is waited for, a little.
+pub async fn tell(
+    context: &Context,
+    to: &To,
+    text: &str,
+    wait: Option<Duration>,
+) -> Result<Vec<Told>, Error> {
     check(text)?;
     let Context { host, registry, .. } = context;
     let agents = addressed(registry, to).await?;
@@ -81,11 +93,25 @@ pub async fn tell(context: &Context, to: &To, text: &str, wait: Duration) -> Res
     }
     let delivered = accepted.iter().map(|(agent, id)| async {
         if agent.state.live() {
-            follow(context, agent, *id, wait).await?;
+            follow(context, agent, *id, patience(context, agent, wait).await?).await?;
         }
         told(registry, agent, *id).await
     });
     futures::future::try_join_all(delivered).await
+}
+
+/// How long it is worth waiting for an agent: one in a turn, or at a question, is not told within moments. What has
+/// only just begun may be over by now.
+async fn patience(context: &Context, agent: &Agent, wait: Option<Duration>) -> Result<Duration, Error> {
+    if let Some(wait) = wait {
+        return Ok(wait);
+    }
+    let row = state_of(context, &agent.id).await?;
+    let busy = row.is_some_and(|row| {
+        matches!(row.state, State::Working | State::NeedsYou)
+            && context.host.now() - row.state_at > TimeDelta::seconds(SURE_S)
+    });
+    Ok(if busy { Duration::ZERO } else { WAITS })
 }
 
 /// Delivers, or watches another process deliver, until the text has left the queue or the time is over.
@@ -118,7 +144,7 @@ async fn told(registry: &Registry, agent: &Agent, id: i64) -> Result<Told, Error
 
 fn shown(message: &Message, name: &str, state: State) -> Told {
     let waits = match state {
-        State::Paused => "it is paused; delivered once it is resumed",
+        State::Paused => "it is paused; delivered once `pao resume` brings it back",
         State::NeedsYou => "it waits for you; delivered once that is settled",
         State::Working => "it is busy; delivered when its turn ends",
         State::Starting => "it is starting; delivered when it is ready",

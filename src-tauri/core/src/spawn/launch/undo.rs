@@ -76,6 +76,15 @@ pub async fn close_over(
     Ok(Some(TakenBack::Closed))
 }
 
+/// Whether that change opened a window which is known to be closed by now.
+pub async fn window_is_gone(host: &Host, entry: &Entry) -> bool {
+    let Change::Terminal { terminal, handle } = &entry.change else { return false };
+    match choose(host, terminal) {
+        Ok(chosen) if !handle.is_empty() => matches!(chosen.alive(handle).await, Ok(Alive::No)),
+        _ => false,
+    }
+}
+
 async fn close(host: &Host, id: &str, terminal: &str, handle: &str) -> Result<(), TerminalError> {
     let terminal = choose(host, terminal)?;
     if !handle.is_empty() {

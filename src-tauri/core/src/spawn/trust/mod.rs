@@ -287,6 +287,11 @@ pub fn look(place: &Place<'_>) -> Result<bool, TrustError> {
     Ok(covered(&document(place.config, &text.bytes, place.record)?, place).is_some())
 }
 
+/// Whether the host agent has no configuration yet and none may be made, so that it asks about trust itself.
+pub fn cannot_be_said(place: &Place<'_>) -> Result<bool, TrustError> {
+    Ok(Text::of(place)?.is_none())
+}
+
 fn covered(document: &Document<'_>, place: &Place<'_>) -> Option<String> {
     let repository = place.project.worktree.is_some().then(|| Path::new(&place.project.id));
     let named = |path: &Path| path.to_str().map(str::to_string);
