@@ -70,6 +70,9 @@ pub struct Resume {
     /// All agents that are paused
     #[arg(long, conflicts_with = "agent")]
     pub all: bool,
+    /// With --all: also those that were lost, as after a restart of the machine
+    #[arg(long, requires = "all")]
+    pub lost: bool,
     /// With --all: only those of this folder or its project
     #[arg(long, value_name = "DIR", requires = "all")]
     pub project: Option<PathBuf>,

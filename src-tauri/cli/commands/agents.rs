@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
+use std::time::Duration;
 
 use chrono::TimeDelta;
 use pao_core::Error;
@@ -36,26 +37,42 @@ pub async fn run(host: &Host, screen: Screen, what: Agents) -> Result<u8, Error>
     let all = registry.agents().await?;
     screen.unreadable(&registry);
     registry.close().await;
-    let total = all.len();
-    let shown = shown(all, what.all);
+    let (shown, hidden) = shown(all, what.all);
     if screen.json {
         screen.document(&shown.iter().map(|a| Listed::new(a, host.now(), half_life)).collect::<Vec<_>>())?;
         return Ok(0);
     }
     tell_news(host, screen);
     screen.say(&table(host, &shown, half_life))?;
-    if total > shown.len() {
-        let hidden = count(total - shown.len(), "ended agent", "ended agents");
-        screen.aside(&format!("{hidden} not shown; see them with --all"));
+    for line in footer(&shown, hidden) {
+        screen.aside(&line);
     }
     Ok(0)
 }
 
-/// Those to be shown, in the order in which they matter.
-fn shown(mut agents: Vec<Agent>, all: bool) -> Vec<Agent> {
-    agents.retain(|agent| all || (agent.ended_at.is_none() && agent.archived_at.is_none()));
+/// Those to be shown, in the order in which they matter, and how many are not. One that was lost is missed until it
+/// is put aside.
+fn shown(mut agents: Vec<Agent>, all: bool) -> (Vec<Agent>, usize) {
+    let total = agents.len();
+    let there = |a: &Agent| a.archived_at.is_none() && (a.ended_at.is_none() || a.state == State::Lost);
+    agents.retain(|agent| all || there(agent));
     freshness::sort(&mut agents);
-    agents
+    let hidden = total - agents.len();
+    (agents, hidden)
+}
+
+/// What is said below the list.
+fn footer(shown: &[Agent], hidden: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let lost = shown.iter().filter(|a| a.state == State::Lost && a.archived_at.is_none()).count();
+    if lost > 0 {
+        lines.push(format!("{lost} lost: pao resume NAME brings back, pao agents clean puts away"));
+    }
+    if hidden > 0 {
+        let hidden = count(hidden, "ended agent", "ended agents");
+        lines.push(format!("{hidden} not shown; see them with --all"));
+    }
+    lines
 }
 
 fn table(host: &Host, agents: &[Agent], half_life: TimeDelta) -> String {
@@ -105,29 +122,55 @@ async fn watch(host: &Host, screen: Screen, all: bool, half_life: TimeDelta) -> 
     let interrupt = Interrupt::watch(screen, "")?;
     let mut watch = Watch::new(host, &registry);
     let mut last = Vec::new();
+    let mut hidden = 0;
     let mut said = false;
-    loop {
-        let agents = tokio::select! {
-            agents = watch.next() => agents?,
-            () = interrupt.cancel.cancelled() => break,
+    // Only what a person sees grows old; lists that are kept somewhere are of their moment.
+    let ages = !screen.json && std::io::stdout().is_terminal();
+    'watching: loop {
+        let agents = {
+            let mut next = std::pin::pin!(watch.next());
+            loop {
+                tokio::select! {
+                    agents = &mut next => break agents?,
+                    () = other_words(host, &last), if ages && !last.is_empty() => {
+                        draw(screen, &list(host, &last, hidden, half_life))?;
+                    }
+                    () = interrupt.cancel.cancelled() => break 'watching,
+                }
+            }
         };
         if let Some(why) = watch.changes.unwatched.as_ref().filter(|_| !std::mem::replace(&mut said, true)) {
             screen
                 .aside(&format!("files cannot be watched ({}), so they are looked at every 2 s", clean(why)));
         }
-        let agents = shown(agents, all);
+        let (agents, left_out) = shown(agents, all);
+        hidden = left_out;
         if screen.json {
             for line in changes(&last, &agents, host, half_life) {
                 screen.line(&line)?;
             }
         } else {
-            draw(screen, &table(host, &agents, half_life))?;
+            draw(screen, &list(host, &agents, hidden, half_life))?;
         }
         last = agents;
     }
     drop(watch);
     registry.close().await;
     Ok(0)
+}
+
+/// The list with what is said below it.
+fn list(host: &Host, agents: &[Agent], hidden: usize, half_life: TimeDelta) -> String {
+    let footer = footer(agents, hidden).into_iter().map(|line| paint(QUIET, &line) + "\n");
+    table(host, agents, half_life) + &footer.collect::<String>()
+}
+
+/// Waits until some shown age is said in other words.
+async fn other_words(host: &Host, agents: &[Agent]) {
+    let now = host.now();
+    let due = agents.iter().map(|agent| freshness::until_other_words(agent, now)).min();
+    let due = due.and_then(|due| due.to_std().ok()).unwrap_or(Duration::from_secs(60));
+    tokio::time::sleep(due).await;
 }
 
 /// A fresh screen on a terminal, one list after the other elsewhere.

@@ -92,6 +92,7 @@ fn chosen(host: &Host, screen: Screen, what: &Clean, plan: &Plan) -> Result<BTre
                 what.yes_end,
                 format!("{title} still runs and may be an agent at work. End it and clean it up?"),
             ),
+            Asks::Fresh => (false, format!("{title} was lost just now and could be resumed. Clean it up all the same?")),
             Asks::Final => (what.yes_final, format!("Remove {title} for good?")),
         };
         // A general yes given beforehand was not given to this.
@@ -100,7 +101,7 @@ fn chosen(host: &Host, screen: Screen, what: &Clean, plan: &Plan) -> Result<BTre
         }
     }
     if chosen.is_empty() {
-        let next = "agree to it by --yes-paused, --yes-end or --yes-final, as --dry-run shows";
+        let next = "agree by name, --older-than 0, --yes-paused, --yes-end or --yes-final, as --dry-run shows";
         return Err(Error::user("nothing was agreed to, and nothing was cleaned up", next));
     }
     Ok(chosen)
@@ -159,6 +160,9 @@ fn extra(asks: Asks) -> Option<&'static str> {
         Asks::Nothing => None,
         Asks::Paused => Some("it could be resumed: asked for by itself, or --yes-paused"),
         Asks::Running => Some("it still runs: asked for by itself, or --yes-end"),
+        Asks::Fresh => Some(
+            "lost less than an hour ago, could be resumed: asked for by itself; --yes takes it only by its name or with --older-than 0",
+        ),
         Asks::Final => Some("cannot be undone: asked for by itself, or --yes-final"),
     }
 }

@@ -25,7 +25,10 @@ pub async fn run(host: Host, screen: Screen, what: Resume) -> Result<u8, Error> 
     let context = waiting(&host, screen, Context::open(host.clone())).await?;
     let how = what.how();
     let Some(word) = &what.agent else {
-        let agents = resume::all(&context, what.project.as_deref()).await?;
+        let (mut agents, mut lost) = resume::all(&context, what.project.as_deref()).await?;
+        if what.lost {
+            agents.append(&mut lost);
+        }
         let face = Unasked(agreed);
         let work =
             async |agent: &Agent| resume::resume(&context, &agent.id, &how, &face, &interrupt.cancel).await;
@@ -37,6 +40,11 @@ pub async fn run(host: Host, screen: Screen, what: Resume) -> Result<u8, Error> 
             screen.aside(line.trim_end());
         };
         let done = several(agents, usize::from(what.at_once), &interrupt.cancel, work, settled).await;
+        if !lost.is_empty() {
+            let were = if lost.len() == 1 { "was" } else { "were" };
+            let left = count(lost.len(), "lost agent", "lost agents");
+            screen.aside(&format!("{left} {were} left: pao resume NAME, or pao resume --all --lost"));
+        }
         return summary(screen, &done);
     };
     let agent = named(&context, word).await?;

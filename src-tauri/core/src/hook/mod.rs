@@ -19,9 +19,9 @@ use serde_json::{Value, json};
 use crate::agent::{self, CLAUDE_CODE, HostAgent};
 use crate::host::Host;
 use crate::host::process::{Identity, Run};
-use crate::registry::agents::State;
+use crate::registry::agents::{Agent, State};
 use crate::registry::events::Event;
-use crate::registry::{Registry, RegistryError};
+use crate::registry::Registry;
 
 pub use seen::{briefed, failure, fingerprint, handed, holds_prompt, prompt_fingerprint};
 pub use spool::drain;
@@ -135,14 +135,20 @@ async fn record(host: &Host, agent: &str, mut seen: Seen) -> bool {
         session: seen.session.clone(),
         detail: Value::Object(seen.detail.clone()).to_string(),
     };
+    let mut idle = false;
     let write = async {
         let registry = Registry::open_as_is(&host.registry_file(), PATIENCE).await?;
         if seen.tool_was_used {
             registry.note_tool(agent, event.at).await?;
             return Ok(registry);
         }
-        if seen.event == "Notification" && known_better(&registry, agent, &seen).await? {
-            (seen.state, seen.needs) = (None, None);
+        if seen.event == "Notification" {
+            match registry.agent(agent).await? {
+                // That it has been idle for a while is no sign of life; what is queued for it may be told all the same.
+                Some(row) if seen.repeats(&row) => (seen.state, idle) = (None, true),
+                Some(row) if known_better(&row, &seen) => (seen.state, seen.needs) = (None, None),
+                _ => {}
+            }
         }
         let done = registry.record_event(&event, seen.state(), seen.session_source.as_deref()).await;
         // The user may have brought the conversation back in another process than the one we started.
@@ -162,7 +168,7 @@ async fn record(host: &Host, agent: &str, mut seen: Seen) -> bool {
         return false;
     };
     // Asked only now: an event that is written must not be kept a second time because this took too long.
-    let queued = seen.state == Some(State::Idle)
+    let queued = (idle || seen.state == Some(State::Idle))
         && matches!(tokio::time::timeout(LIMIT, registry.has_queued(agent)).await, Ok(Ok(true)));
     // Not closed in order: the last one to close a database folds its log in, which waits for the disk.
     std::mem::forget(registry);
@@ -171,10 +177,9 @@ async fn record(host: &Host, agent: &str, mut seen: Seen) -> bool {
 
 /// Whether the row says already, and in better words, what a notification says. That nobody has typed for a while
 /// does not make an error good.
-async fn known_better(registry: &Registry, agent: &str, seen: &Seen) -> Result<bool, RegistryError> {
-    let Some(row) = registry.agent(agent).await? else { return Ok(false) };
+fn known_better(row: &Agent, seen: &Seen) -> bool {
     let failed = row.state_by.as_deref() == Some("hook StopFailure");
-    Ok(row.state == State::NeedsYou && (failed || seen.state == Some(State::NeedsYou)))
+    row.state == State::NeedsYou && (failed || seen.state == Some(State::NeedsYou))
 }
 
 /// The text to hand over, where there is one. A conversation that is taken up again holds the briefing already, so

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::agent::HostAgent;
 use crate::capture::redact;
 use crate::host::files;
-use crate::registry::agents::State;
+use crate::registry::agents::{Agent, State};
 use crate::registry::events::Event;
 use crate::text::essence;
 
@@ -40,6 +40,16 @@ impl Seen {
     pub(super) fn state(&self) -> Option<(State, Option<&str>)> {
         self.state.map(|state| (state, self.needs.as_deref()))
     }
+
+    /// Whether it only tells again that the agent is idle, as a host agent does when nobody has typed for a minute.
+    pub(super) fn repeats(&self, row: &Agent) -> bool {
+        repeats(&self.event, self.state, row)
+    }
+}
+
+/// [`Seen::repeats`] for an event that was kept.
+pub(super) fn repeats(event: &str, state: Option<State>, row: &Agent) -> bool {
+    event == "Notification" && state == Some(State::Idle) && row.state == State::Idle
 }
 
 /// Reads a payload of any shape.

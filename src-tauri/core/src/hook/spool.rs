@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 
-use super::seen::Seen;
+use super::seen::{Seen, repeats};
 use crate::host::{Host, files};
 use crate::registry::agents::State;
 use crate::registry::events::Event;
@@ -91,8 +91,9 @@ async fn take_in(registry: &Registry, agent: &str, kept: Kept) -> Result<(), Reg
     let state = kept.state.as_deref().and_then(State::from_name);
     // What happened since then counts more than what is told late.
     let row = registry.agent(agent).await?;
-    let late = row.is_some_and(|row| row.sign_at > event.at);
-    let state = state.filter(|_| !late).map(|state| (state, kept.needs.as_deref()));
+    let late = row.as_ref().is_some_and(|row| row.sign_at > event.at);
+    let repeats = row.is_some_and(|row| repeats(&event.event, state, &row));
+    let state = state.filter(|_| !late && !repeats).map(|state| (state, kept.needs.as_deref()));
     let source = kept.session_source.as_deref().filter(|_| !late);
     match registry.record_event(&event, state, source).await {
         // The state would bring an agent back whose name another has by now.

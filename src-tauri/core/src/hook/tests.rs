@@ -142,6 +142,28 @@ async fn what_is_asked_is_said_in_few_words_and_never_with_a_secret() {
 }
 
 #[tokio::test]
+async fn that_nobody_has_typed_for_a_minute_is_no_sign_of_life() {
+    let (world, registry) = with_agent().await;
+    tell(&world, &fixture("Stop")).await;
+    let before = registry.agent("a1").await.unwrap().unwrap();
+    let payload = json!({ "hook_event_name": "Notification", "notification_type": "idle_prompt", "message": "w" });
+    tell(&world, &payload.to_string()).await;
+    assert_eq!(registry.agent("a1").await.unwrap().unwrap(), before);
+    assert_eq!(registry.events_after("a1", 0).await.unwrap().len(), 2, "it is written down all the same");
+    // One that was kept, and is taken in late.
+    let seen = seen::understand(&payload, &CLAUDE_CODE);
+    let at = world.host.now();
+    let event = Event { agent: "a1".into(), at, event: seen.event.clone(), session: None, detail: "{}".into() };
+    spool::keep(&world.host, &event, &seen);
+    assert_eq!(drain(&world.host, &registry).await.unwrap(), 1);
+    assert_eq!(registry.agent("a1").await.unwrap().unwrap(), before);
+    // It still ends a turn whose end was missed.
+    tell(&world, &fixture("UserPromptSubmit")).await;
+    tell(&world, &payload.to_string()).await;
+    assert_eq!(registry.agent("a1").await.unwrap().unwrap().state, State::Idle);
+}
+
+#[tokio::test]
 async fn what_runs_beside_a_turn_does_not_end_it() {
     let (world, registry) = with_agent().await;
     tell(&world, &fixture("UserPromptSubmit")).await;

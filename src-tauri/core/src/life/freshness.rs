@@ -45,21 +45,45 @@ fn span(time: TimeDelta) -> String {
     }
 }
 
-/// Puts agents in the order in which they matter: who needs the user first, then who works, is idle, starts, rests,
-/// has ended, was lost; the fresher first within each.
+/// How long the words of [`words`] stay as they are. Words of a time to come change when it has come.
+pub fn until_other_words(agent: &Agent, now: DateTime<Utc>) -> TimeDelta {
+    let since = match agent.state {
+        State::Idle => agent.sign_at.max(agent.state_at),
+        _ => agent.state_at,
+    };
+    let age = now - since;
+    let unit = match age.num_seconds() {
+        ..90 => TimeDelta::seconds(1),
+        90..5_400 => TimeDelta::minutes(1),
+        5_400..129_600 => TimeDelta::hours(1),
+        _ => TimeDelta::days(1),
+    };
+    if age < TimeDelta::zero() {
+        return TimeDelta::seconds(1) - age;
+    }
+    let over = age.num_milliseconds() % unit.num_milliseconds();
+    unit - TimeDelta::milliseconds(over)
+}
+
+/// Puts agents in the order in which they matter: who needs the user first, the longest waiting one before all, then
+/// who was lost, works, is idle, starts, rests, has ended; the fresher first within each.
 pub fn sort(agents: &mut [Agent]) {
     let rank = |state| match state {
         State::NeedsYou => 0,
-        State::Working => 1,
-        State::Idle => 2,
-        State::Starting => 3,
-        State::Paused => 4,
-        State::Ended => 5,
-        State::Lost => 6,
+        State::Lost => 1,
+        State::Working => 2,
+        State::Idle => 3,
+        State::Starting => 4,
+        State::Paused => 5,
+        State::Ended => 6,
     };
+    let sign = |agent: &Agent| agent.sign_at.max(agent.state_at);
     agents.sort_by(|a, b| {
-        let sign = |agent: &Agent| agent.sign_at.max(agent.state_at);
-        (rank(a.state), sign(b), &a.id).cmp(&(rank(b.state), sign(a), &b.id))
+        let within = match a.state {
+            State::NeedsYou => a.state_at.cmp(&b.state_at),
+            _ => sign(b).cmp(&sign(a)),
+        };
+        rank(a.state).cmp(&rank(b.state)).then(within).then_with(|| a.id.cmp(&b.id))
     });
 }
 
@@ -77,6 +101,7 @@ mod tests {
             Agent { state, ..Agent::starting(id, id, Path::new("/code"), "claude-code", at) }
         };
         let mut agents = [
+            agent("asks-now", State::NeedsYou, 0),
             agent("lost", State::Lost, 1),
             agent("old", State::Idle, 5000),
             agent("idle", State::Idle, 3),
@@ -87,15 +112,28 @@ mod tests {
         let said: Vec<String> = agents.iter().map(|a| format!("{}: {}", a.id, words(a, now))).collect();
         let wanted = [
             "asks: asked 3 h ago",
+            "asks-now: asked 0 s ago",
+            "lost: lost 60 s ago",
             "works: working for 2 min",
             "idle: worked 3 min ago",
             "old: worked 3 d ago",
-            "lost: lost 60 s ago",
         ];
         assert_eq!(said, wanted);
         let day = TimeDelta::days(1);
-        assert!((of(&agents[1], now, day) - 1.0).abs() < 1e-9);
-        assert!(of(&agents[3], now, day) < 0.1);
+        assert!((of(&agents[3], now, day) - 1.0).abs() < 1e-9);
+        assert!(of(&agents[5], now, day) < 0.1);
+    }
+
+    #[test]
+    fn words_stay_exactly_as_long_as_is_said() {
+        let at = DateTime::parse_from_rfc3339("2026-11-30T12:00:00Z").unwrap().to_utc();
+        let agent = Agent { state: State::Idle, ..Agent::starting("a", "a", Path::new("/"), "claude-code", at) };
+        for seconds in [-5, 0, 1, 60, 89, 90, 100, 119, 5_399, 5_400, 90_000, 129_599, 129_600, 400_000] {
+            let now = at + TimeDelta::milliseconds(seconds * 1_000 + 250);
+            let other = now + until_other_words(&agent, now);
+            assert_eq!(words(&agent, now), words(&agent, other - TimeDelta::milliseconds(1)), "{seconds}");
+            assert_ne!(words(&agent, now), words(&agent, other), "{seconds}");
+        }
     }
 
     #[test]

@@ -289,9 +289,12 @@ fn bring_along(host: &Host, kind: &HostAgent, transcript: &Path, folder: &Path) 
     })
 }
 
-/// Agents that `--all` means: those at rest, of one project where one is named.
-pub async fn all(context: &Context, project: Option<&Path>) -> Result<Vec<Agent>, Error> {
-    let agents = context.registry.agents().await?;
-    let at_rest = |a: &Agent| a.state == State::Paused && in_project(context, a, project);
-    Ok(agents.into_iter().filter(at_rest).collect())
+/// Agents that `--all` means, of one project where one is named: those at rest, and beside them those that were lost
+/// and not put aside since.
+pub async fn all(context: &Context, project: Option<&Path>) -> Result<(Vec<Agent>, Vec<Agent>), Error> {
+    let mut agents = context.registry.agents().await?;
+    agents.retain(|a| a.archived_at.is_none() && in_project(context, a, project));
+    let lost = agents.iter().filter(|a| a.state == State::Lost).cloned().collect();
+    agents.retain(|a| a.state == State::Paused);
+    Ok((agents, lost))
 }

@@ -18,6 +18,9 @@ use crate::registry::change::Change;
 use crate::registry::journal::Entry;
 use crate::spawn::{deliver, undo::describe};
 
+/// How long one that was lost is taken to be missed: a general yes does not put it away.
+pub const FRESH: TimeDelta = TimeDelta::hours(1);
+
 /// What is to be looked at.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
@@ -97,6 +100,8 @@ pub enum Asks {
     Nothing,
     /// The agent is paused and could come back.
     Paused,
+    /// The agent was lost less than [`FRESH`] ago and was not asked for, by name or by age.
+    Fresh,
     /// Something still runs, and would be ended.
     Running,
     /// It is gone for good.
@@ -109,6 +114,7 @@ impl Asks {
         match self {
             Asks::Nothing => "nothing",
             Asks::Paused => "paused",
+            Asks::Fresh => "fresh",
             Asks::Running => "running",
             Asks::Final => "final",
         }
@@ -208,7 +214,11 @@ pub async fn plan(host: &Host, registry: &Registry, wanted: &Wanted) -> Result<P
     let mut groups = Vec::new();
     for agent in &agents {
         let named = wanted.names.iter().any(|word| is_called(agent, word));
-        if let Some(group) = of_agent(host, agent, &agents, &open, &commands, named).await? {
+        if let Some(mut group) = of_agent(host, agent, &agents, &open, &commands, named).await? {
+            let fresh = agent.state == State::Lost && now - agent.state_at < FRESH;
+            if fresh && agent.archived_at.is_none() && !named && wanted.older_than.is_none() {
+                group.asks = Asks::Fresh;
+            }
             groups.push(group);
         }
     }

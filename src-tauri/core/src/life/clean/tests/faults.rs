@@ -35,6 +35,23 @@ async fn a_pid_that_belongs_to_another_program_now_keeps_nobody_alive() {
 }
 
 #[tokio::test]
+async fn one_that_was_lost_just_now_takes_more_than_a_general_yes() {
+    let world = World::new().await;
+    let folder = world.repository("code/api").await;
+    let agent = world.agent("api", &folder, State::Lost, None).await;
+    let at = world.host.now() - TimeDelta::minutes(59);
+    world.registry.set_state(&agent.id, State::Lost, None, "process", at).await.unwrap();
+    let asks = |plan: Plan| plan.groups[0].asks;
+    assert_eq!(asks(world.plan(&[]).await), Asks::Fresh);
+    assert_eq!(asks(world.plan(&["api"]).await), Asks::Nothing);
+    let wanted = Wanted { older_than: Some(TimeDelta::zero()), ..Wanted::default() };
+    assert_eq!(asks(plan(&world.host, &world.registry, &wanted).await.unwrap()), Asks::Nothing);
+    let at = world.host.now() - FRESH;
+    world.registry.set_state(&agent.id, State::Lost, None, "process", at).await.unwrap();
+    assert_eq!(asks(world.plan(&[]).await), Asks::Nothing);
+}
+
+#[tokio::test]
 async fn an_agent_that_came_back_after_it_was_planned_is_left_alone() {
     let world = World::new().await;
     let folder = world.repository("code/api").await;
