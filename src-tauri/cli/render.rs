@@ -210,7 +210,7 @@ pub fn bullets<'a>(heading: &str, things: impl Iterator<Item = &'a str>) -> Stri
 }
 
 /// Columns of the terminal that standard output is, where it is one.
-fn edge() -> Option<usize> {
+pub fn edge() -> Option<usize> {
     let term = console::Term::stdout();
     if !term.is_term() {
         return None;

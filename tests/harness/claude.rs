@@ -272,9 +272,11 @@ impl Claude {
         self.world.pao(["undo", "--end", spawned["id"].as_str().unwrap()]).ok();
     }
 
-    /// The agent's rows as `pao agents` shows them.
+    /// The agents' rows as `pao agents` shows them, without those that were lost.
     pub fn agents(&self) -> Vec<Value> {
         let listed = self.world.pao(["agents", "--json"]).ok().json();
-        listed.as_array().or_else(|| listed["agents"].as_array()).cloned().unwrap_or_default()
+        let mut rows = listed.as_array().cloned().unwrap_or_default();
+        rows.retain(|row| row["state"] != "lost");
+        rows
     }
 }

@@ -311,7 +311,9 @@ fn real_agents_that_ended_in_any_way_are_cleaned_up_and_the_live_one_beside_them
     let private = |spawned: &Value| tree(&agents.join(spawned["id"].as_str().unwrap()), &[]);
     let before: Vec<Tree> = [&exits, &killed, &closed].map(&private).into();
     let (projects, trusted) = (tree(&claude.world.path("code"), &["index"]), trusts(&claude));
-    claude.world.pao(["agents", "clean", "--yes"]).ok();
+    let shown = claude.world.pao(["agents", "clean", "--dry-run"]).ok();
+    assert!(shown.screen.contains("less than an hour"), "{}", shown.screen);
+    claude.world.pao(["agents", "clean", "--yes", "--older-than", "0"]).ok();
     for gone in [&exits, &killed, &closed] {
         assert!(!agents.join(gone["id"].as_str().unwrap()).exists(), "{gone:#}");
     }

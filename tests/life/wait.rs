@@ -17,8 +17,12 @@ fn it_returns_when_the_agent_comes_to_that_and_says_what_it_needs() {
     assert_eq!(claude.world.pao(["wait", "api", "--until", "idle"]).ok().stdout, "api is idle\n");
     tell(&claude, "api", "build it", "10");
     let ran = claude.world.pao(["wait", "api", "--until", "needs-you", "--timeout", "20", "--json"]).ok();
-    assert_eq!(ran.json()["result"], "reached");
+    assert_eq!((&ran.json()["result"], &ran.json()["state"]), (&json!("reached"), &json!("needs-you")));
     assert!(ran.json()["agent"]["needs"].as_str().unwrap().contains("Bash"), "{}", ran.screen);
+    let ran = claude.world.pao(["wait", "api"]).run();
+    assert_eq!(ran.code, Some(8), "its turn goes on only when it is answered: {}", ran.screen);
+    let either = ["wait", "api", "--until", "ended", "--until", "needs-you"];
+    assert_eq!(claude.world.pao(either).run().code, Some(0));
 }
 
 #[test]

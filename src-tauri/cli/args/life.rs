@@ -23,10 +23,12 @@ A leading / or ! is text and no command; an @ before a file's name still attache
 
 pub const WAIT_EXAMPLES: &str = "\
 Examples:
-  pao wait api --until idle
+  pao wait api                      until its turn is over: idle (0), or it needs you (8)
+  pao wait api --until needs-you --until ended
   pao wait api --until needs-you --timeout 600 && say 'api needs you'
 
-Exit codes: 0 it came to that, 6 the time was over, 7 it ended without coming to that.";
+Exit codes: 0 it came to one of those states, 6 the time was over, 7 it ended, was lost or paused
+without coming to one, 8 it needs you, where you wait for it to be idle.";
 
 #[derive(Debug, Args)]
 pub struct Tell {
@@ -139,9 +141,9 @@ pub struct Handover {
 pub struct Wait {
     /// Name or id of an agent
     pub agent: String,
-    /// What to wait for
-    #[arg(long, value_name = "STATE")]
-    pub until: Until,
+    /// What to wait for; may be given more than once, any of them will do
+    #[arg(long, value_name = "STATE", default_values = ["idle"])]
+    pub until: Vec<Until>,
     /// Give up after that long (exit code 6)
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<f64>,

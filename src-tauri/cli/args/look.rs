@@ -1,10 +1,13 @@
 //! Verbs of an agent's life after its start, as typed.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 pub const AGENTS_EXAMPLES: &str = "\
 Examples:
   pao agents
+  pao agents -C .       only those of this project
   pao agents --all      also those that have ended or were put aside
   pao agents clean      put away what was written for those that are gone
   pao agents --watch    stays and redraws when something changes
@@ -17,7 +20,12 @@ Examples:
 
 pub const FOCUS_EXAMPLES: &str = "\
 Examples:
-  pao focus api";
+  pao focus api
+  pao focus             the one that needs you, the longest waiting first
+
+Where no window can be shown, as over SSH, the agent in tmux is attached right here: answer it, then
+leave it running with Ctrl-b d. From inside another tmux, or without a terminal, the command that
+attaches it is printed instead.";
 
 pub const LOGS_EXAMPLES: &str = "\
 Examples:
@@ -33,6 +41,9 @@ pub struct Agents {
     /// Also those that have ended or were put aside
     #[arg(long, short)]
     pub all: bool,
+    /// Only those of this folder or its project
+    #[arg(long, short = 'C', value_name = "DIR")]
+    pub project: Option<PathBuf>,
     /// Stay, and show every change; Ctrl-C ends it. With --json one line per change
     #[arg(long, short)]
     pub watch: bool,
@@ -58,9 +69,9 @@ pub enum Agent {
 
 #[derive(Debug, Args)]
 pub struct Focus {
-    /// Name or id
+    /// Name or id; without it the one that needs you
     #[arg(add = super::names::agents())]
-    pub agent: String,
+    pub agent: Option<String>,
 }
 
 #[derive(Debug, Args)]

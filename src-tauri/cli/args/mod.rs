@@ -47,7 +47,7 @@ Examples:
 
 Exit codes:
   0 done, 1 internal error, 2 wrong use, 3 configuration, 4 environment,
-  5 spawned but not confirmed";
+  5 spawned but not confirmed; of pao wait: 6 the time is over, 7 it is gone, 8 it needs you";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -73,8 +73,8 @@ pub enum Verb {
         #[command(subcommand)]
         what: look::Agent,
     },
-    /// Bring an agent's terminal forward
-    #[command(after_help = look::FOCUS_EXAMPLES)]
+    /// Bring an agent's terminal forward, or attach it right here
+    #[command(after_help = look::FOCUS_EXAMPLES, visible_alias = "attach")]
     Focus(look::Focus),
     /// Read what is said in an agent's conversation
     #[command(after_help = look::LOGS_EXAMPLES)]

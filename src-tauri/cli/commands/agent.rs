@@ -14,6 +14,7 @@ pub async fn run(host: Host, screen: Screen, what: Agent) -> Result<u8, Error> {
     let Agent::Show { agent } = what;
     let context = Context::open(host).await?;
     let account = account(&context, &agent).await?;
+    super::say_which(screen, &context.registry, &agent, &account.agent).await?;
     if screen.json {
         screen.document(&wire::look::Account::new(&account))?;
     } else {

@@ -6,10 +6,11 @@ use std::fmt::Write as _;
 use chrono::{DateTime, TimeDelta, Utc};
 use pao_core::host::Host;
 use pao_core::life::clean::automatic::{news, sentence};
-use pao_core::life::clean::{self, Asks, Done, Group, KEPT, Plan, Record, Stage, Standing, Wanted};
+use pao_core::life::clean::{self, Asks, Done, Group, KEPT, Of, Plan, Record, Stage, Standing, Wanted};
 use pao_core::{Context, Error, wire};
 use tokio_util::sync::CancellationToken;
 
+use super::agents::short;
 use super::waiting;
 use crate::args::clean::Clean;
 use crate::ask;
@@ -92,7 +93,9 @@ fn chosen(host: &Host, screen: Screen, what: &Clean, plan: &Plan) -> Result<BTre
                 what.yes_end,
                 format!("{title} still runs and may be an agent at work. End it and clean it up?"),
             ),
-            Asks::Fresh => (false, format!("{title} was lost just now and could be resumed. Clean it up all the same?")),
+            Asks::Fresh => {
+                (false, format!("{title} was lost just now and could be resumed. Clean it up all the same?"))
+            }
             Asks::Final => (what.yes_final, format!("Remove {title} for good?")),
         };
         // A general yes given beforehand was not given to this.
@@ -101,7 +104,8 @@ fn chosen(host: &Host, screen: Screen, what: &Clean, plan: &Plan) -> Result<BTre
         }
     }
     if chosen.is_empty() {
-        let next = "agree by name, --older-than 0, --yes-paused, --yes-end or --yes-final, as --dry-run shows";
+        let next =
+            "agree by name, --older-than 0, --yes-paused, --yes-end or --yes-final, as --dry-run shows";
         return Err(Error::user("nothing was agreed to, and nothing was cleaned up", next));
     }
     Ok(chosen)
@@ -123,7 +127,8 @@ fn shown(host: &Host, plan: &Plan) -> String {
         text.push_str("nothing to clean up\n");
     }
     for group in &free {
-        let _ = writeln!(text, "{}  {}", heading(host, group), paint(QUIET, &bytes(group.bytes())));
+        let _ =
+            writeln!(text, "{}  {}", heading(host, group, &plan.groups), paint(QUIET, &bytes(group.bytes())));
         let _ = writeln!(text, "    {}", paint(QUIET, &plain(&group.why.join("; "))));
         for item in &group.items {
             let _ = writeln!(text, "    • {}", plain(&item.what));
@@ -137,7 +142,7 @@ fn shown(host: &Host, plan: &Plan) -> String {
     }
     for group in &held {
         let why = group.held.as_deref().unwrap_or_default();
-        let _ = writeln!(text, "  {}: {}", heading(host, group), plain(why));
+        let _ = writeln!(text, "  {}: {}", heading(host, group, &plan.groups), plain(why));
     }
     if !free.is_empty() {
         let days = KEPT.num_days();
@@ -174,9 +179,15 @@ fn ago(host: &Host, at: DateTime<Utc>) -> String {
     }
 }
 
-fn heading(host: &Host, group: &Group) -> String {
+fn heading(host: &Host, group: &Group, all: &[Group]) -> String {
+    let id = match &group.of {
+        Of::Agent { id } | Of::Lost { id } => Some(short(id)),
+        _ => None,
+    };
+    let twice = all.iter().filter(|other| other.title == group.title).count() > 1;
+    let id = id.filter(|_| twice).map(|id| format!(" {}", paint(QUIET, &plain(id)))).unwrap_or_default();
     let since = group.since.map(|at| format!(", {}", ago(host, at))).unwrap_or_default();
-    format!("{}  {}", paint(STRONG, &plain(&group.title)), plain(&format!("{}{since}", group.state)))
+    format!("{}{id}  {}", paint(STRONG, &plain(&group.title)), plain(&format!("{}{since}", group.state)))
 }
 
 fn cleaned(done: &Done) -> String {

@@ -1,7 +1,10 @@
-//! `pao focus`: brings an agent's terminal forward.
+//! `pao focus`: brings an agent's terminal forward, or attaches it right here where there is no display.
+
+use std::io::IsTerminal;
 
 use pao_core::host::Host;
-use pao_core::life::focus::{Focused, focus};
+use pao_core::host::process::Run;
+use pao_core::life::focus::{Focused, focus, neediest};
 use pao_core::{Context, Error, wire};
 
 use crate::args::look::Focus;
@@ -9,7 +12,11 @@ use crate::render::{Screen, clean};
 
 pub async fn run(host: Host, screen: Screen, what: Focus) -> Result<u8, Error> {
     let context = Context::open(host).await?;
-    let (agent, focused) = focus(&context, &what.agent).await?;
+    let word = match what.agent {
+        Some(word) => word,
+        None => neediest(&context).await?.id,
+    };
+    let (agent, focused) = focus(&context, &word).await?;
     let attach = match &focused {
         Focused::InFront => None,
         Focused::Attach(command) => Some(command.clone()),
@@ -21,10 +28,31 @@ pub async fn run(host: Host, screen: Screen, what: Focus) -> Result<u8, Error> {
     }
     match attach {
         None => screen.say(&format!("{} is in front\n", clean(&agent.name)))?,
+        // Inside another tmux it would have to be nested.
+        Some(command) if at_terminal() && context.host.var("TMUX").is_none() => {
+            screen.aside(&format!("{} is shown here; Ctrl-b d leaves it running", clean(&agent.name)));
+            return attached(&command);
+        }
         Some(command) => {
             screen.aside("no window can be shown here; this shows it:");
             screen.say(&format!("{command}\n"))?;
         }
     }
     Ok(0)
+}
+
+fn at_terminal() -> bool {
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+}
+
+/// Gives the terminal to that command until the person leaves it.
+fn attached(command: &str) -> Result<u8, Error> {
+    let by_hand = || format!("try it yourself: {command}");
+    let words = shlex::split(command).filter(|words| !words.is_empty());
+    let words = words.ok_or_else(|| Error::internal(format!("no command: {command}")))?;
+    let status = Run::new(&words[0]).args(&words[1..]).interactive();
+    match status.map_err(|e| Error::environment(e.to_string(), by_hand()))? {
+        Some(0) => Ok(0),
+        _ => Err(Error::environment("it could not be attached here", by_hand())),
+    }
 }

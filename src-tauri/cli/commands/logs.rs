@@ -16,6 +16,7 @@ use crate::render::{GOOD, QUIET, STRONG, Screen, clean_lines, paint};
 pub async fn run(host: Host, screen: Screen, what: Logs) -> Result<u8, Error> {
     let context = Context::open(host).await?;
     let agent = find(&context, &what.agent).await?;
+    super::say_which(screen, &context.registry, &what.agent, &agent).await?;
     let count = usize::try_from(what.count).unwrap_or(usize::MAX);
     let opened = match transcript(&context.host, &agent) {
         Some(path) => Some(Log::tail(&path, count).map_err(|e| unreadable(&path, &e))?),

@@ -28,10 +28,12 @@ use std::time::Duration;
 
 use pao_core::Error;
 use pao_core::host::Host;
+use pao_core::registry::Registry;
+use pao_core::registry::agents::Agent;
 
 use crate::args::Verb;
 use crate::args::look::{Agents, AgentsVerb};
-use crate::render::Screen;
+use crate::render::{Screen, clean as clean_words};
 
 /// How long nobody wonders what is going on.
 const UNNOTICED: Duration = Duration::from_secs(1);
@@ -51,6 +53,22 @@ async fn waiting<T, E: Into<Error>>(
         opening.await
     };
     opened.map_err(Into::into)
+}
+
+/// Says which agent was taken where several that are gone have that name.
+async fn say_which(screen: Screen, registry: &Registry, word: &str, taken: &Agent) -> Result<(), Error> {
+    let others = registry.namesakes(taken).await?;
+    if word != taken.name || others.is_empty() {
+        return Ok(());
+    }
+    let one = |agent: &Agent| {
+        let at = agent.ended_at.unwrap_or(agent.state_at).format("%Y-%m-%d %H:%M");
+        format!("{} ({} {at})", agents::short(&agent.id), agent.state.name())
+    };
+    let others: Vec<String> = others.iter().map(one).collect();
+    let name = clean_words(&taken.name);
+    screen.aside(&format!("{name}: {} was taken; others of that name: {}", one(taken), others.join(", ")));
+    Ok(())
 }
 
 /// Runs a verb; its exit code.

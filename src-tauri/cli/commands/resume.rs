@@ -9,11 +9,12 @@ use pao_core::life::several::several;
 use pao_core::registry::agents::Agent;
 use pao_core::spawn::passed::{Briefing, Gathered, Receipt};
 use pao_core::spawn::request::{Consent, Face, Progress};
+use pao_core::words::need;
 use pao_core::{Error, Kind, wire};
 
 use super::checkpoint::named;
 use super::pause::{code, failed};
-use super::waiting;
+use super::{say_which, waiting};
 use crate::args::Resume;
 use crate::face::{Agreed, Person};
 use crate::interrupt::Interrupt;
@@ -48,6 +49,7 @@ pub async fn run(host: Host, screen: Screen, what: Resume) -> Result<u8, Error> 
         return summary(screen, &done);
     };
     let agent = named(&context, word).await?;
+    say_which(screen, &context.registry, word, &agent).await?;
     let face = Person::new(host, interrupt.clone(), agreed);
     let resumed = resume::resume(&context, &agent.id, &how, &face, &interrupt.cancel).await?;
     let unproven = unproven(&resumed);
@@ -68,7 +70,9 @@ fn unproven(resumed: &Resumed) -> Option<Error> {
         return None;
     }
     let message = match &ready.needs {
-        Some(needs) => format!("{} waits for you: {needs}", resumed.name),
+        Some(needs) => {
+            format!("{} waits for you: {}", resumed.name, need(needs, Some(&ready.evidence)))
+        }
         None => format!("nothing has proved that {} is at its prompt line", resumed.name),
     };
     let next = match &resumed.back.attach {

@@ -8,6 +8,7 @@ use pao_core::life::checkpoint;
 use pao_core::spawn;
 use pao_core::spawn::passed::Receipt;
 use pao_core::spawn::request::{Request, Spawned};
+use pao_core::words::need;
 use pao_core::{Error, Kind, wire};
 
 use super::{brief, waiting};
@@ -82,7 +83,9 @@ fn unproven(spawned: &Spawned) -> Option<Error> {
         return None;
     }
     let message = match &spawned.ready.needs {
-        Some(needs) => format!("{} waits for you: {needs}", spawned.name),
+        Some(needs) => {
+            format!("{} waits for you: {}", spawned.name, need(needs, Some(&spawned.ready.evidence)))
+        }
         None => format!("nothing has proved that {} received its prompt", spawned.name),
     };
     let next = match &spawned.attach {

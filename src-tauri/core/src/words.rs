@@ -1,4 +1,4 @@
-//! Numbers in sentences for people.
+//! Numbers and needs in sentences for people.
 
 use std::fmt::Display;
 
@@ -6,4 +6,49 @@ use std::fmt::Display;
 pub fn counted(number: impl Display, one: &str, many: &str) -> String {
     let number = number.to_string();
     format!("{number} {}", if number == "1" { one } else { many })
+}
+
+/// Longest need in a list, in characters.
+const NEED: usize = 80;
+
+/// What an agent waits for, in one short line. A page that is the host agent's own affair is named, not quoted.
+///
+/// `evidence` is the phrase the need rests on, as "login on the screen".
+pub fn need(text: &str, evidence: Option<&str>) -> String {
+    match evidence.and_then(|phrase| phrase.split_once(" on the screen")).map(|(kind, _)| kind) {
+        Some("login") => "it wants you to log in".into(),
+        Some("theme") => "it wants you to choose its colours".into(),
+        Some("api-key") => "it asks whether to use your API key".into(),
+        Some("security-notes") => "it shows its notes on security".into(),
+        _ => first_line(text, NEED),
+    }
+}
+
+/// The first line that says something, with at most so many characters.
+pub fn first_line(text: &str, most: usize) -> String {
+    let line =
+        text.lines().map(str::trim).find(|line| line.chars().any(char::is_alphanumeric)).unwrap_or_default();
+    if line.chars().count() <= most {
+        return line.into();
+    }
+    line.chars().take(most.saturating_sub(1)).collect::<String>().trim_end().to_owned() + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_named_and_a_question_is_its_first_line() {
+        let page = "Welcome\n ████ \nSelect login method:\n❯ 1. With a subscription";
+        assert_eq!(need(page, Some("login on the screen; its window is gone")), "it wants you to log in");
+        assert_eq!(need("\n───\n May I? \n 1. Yes", Some("other on the screen")), "May I?");
+        assert_eq!(
+            need("permission for Bash: ls", Some("hook PermissionRequest")),
+            "permission for Bash: ls"
+        );
+        let long = need(&"字".repeat(300), None);
+        assert!(long.chars().count() == 80 && long.ends_with('…'), "{long}");
+        assert_eq!(need("", None), "");
+    }
 }

@@ -19,9 +19,9 @@ use serde_json::{Value, json};
 use crate::agent::{self, CLAUDE_CODE, HostAgent};
 use crate::host::Host;
 use crate::host::process::{Identity, Run};
+use crate::registry::Registry;
 use crate::registry::agents::{Agent, State};
 use crate::registry::events::Event;
-use crate::registry::Registry;
 
 pub use seen::{briefed, failure, fingerprint, handed, holds_prompt, prompt_fingerprint};
 pub use spool::drain;

@@ -146,14 +146,16 @@ async fn that_nobody_has_typed_for_a_minute_is_no_sign_of_life() {
     let (world, registry) = with_agent().await;
     tell(&world, &fixture("Stop")).await;
     let before = registry.agent("a1").await.unwrap().unwrap();
-    let payload = json!({ "hook_event_name": "Notification", "notification_type": "idle_prompt", "message": "w" });
+    let payload =
+        json!({ "hook_event_name": "Notification", "notification_type": "idle_prompt", "message": "w" });
     tell(&world, &payload.to_string()).await;
     assert_eq!(registry.agent("a1").await.unwrap().unwrap(), before);
     assert_eq!(registry.events_after("a1", 0).await.unwrap().len(), 2, "it is written down all the same");
     // One that was kept, and is taken in late.
     let seen = seen::understand(&payload, &CLAUDE_CODE);
     let at = world.host.now();
-    let event = Event { agent: "a1".into(), at, event: seen.event.clone(), session: None, detail: "{}".into() };
+    let event =
+        Event { agent: "a1".into(), at, event: seen.event.clone(), session: None, detail: "{}".into() };
     spool::keep(&world.host, &event, &seen);
     assert_eq!(drain(&world.host, &registry).await.unwrap(), 1);
     assert_eq!(registry.agent("a1").await.unwrap().unwrap(), before);

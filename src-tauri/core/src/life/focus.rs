@@ -1,9 +1,11 @@
 //! Brings an agent's terminal forward, or says how a person gets there.
 
+use super::evidence::Effort;
 use super::state_of;
+use super::sweep::sweep_with;
 use crate::host::process::Identity;
 use crate::host::terminal::{self, TerminalError};
-use crate::registry::agents::Agent;
+use crate::registry::agents::{Agent, State};
 use crate::{Context, Error};
 
 /// Where the agent is now to be seen.
@@ -13,6 +15,16 @@ pub enum Focused {
     InFront,
     /// No window can be shown here; this command shows it.
     Attach(String),
+}
+
+/// The agent that needs the user, the longest waiting one.
+pub async fn neediest(context: &Context) -> Result<Agent, Error> {
+    let Context { host, registry, .. } = context;
+    sweep_with(host, registry, Effort::FULL).await;
+    let waits = registry.agents().await?.into_iter().filter(|agent| agent.state == State::NeedsYou);
+    waits
+        .min_by_key(|agent| agent.state_at)
+        .ok_or_else(|| Error::user("no agent needs you", "name one of `pao agents`: pao focus NAME"))
 }
 
 /// Brings the terminal of that agent (name or id) forward.

@@ -3,6 +3,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::truth::by_error;
 use crate::registry::agents::{Agent, State};
 
 /// 2^(−age / half-life), in 0..=1; 1 for a sign that lies in the future, as after a clock was set back.
@@ -26,6 +27,7 @@ pub fn words(agent: &Agent, now: DateTime<Utc>) -> String {
     match agent.state {
         State::Starting => format!("starting for {}", since(agent.state_at)),
         State::Working => format!("working for {}", since(agent.state_at)),
+        State::NeedsYou if by_error(agent) => format!("failed {} ago", since(agent.state_at)),
         State::NeedsYou => format!("asked {} ago", since(agent.state_at)),
         State::Idle => format!("worked {} ago", since(agent.sign_at.max(agent.state_at))),
         State::Paused | State::Ended | State::Lost => {
@@ -127,7 +129,8 @@ mod tests {
     #[test]
     fn words_stay_exactly_as_long_as_is_said() {
         let at = DateTime::parse_from_rfc3339("2026-11-30T12:00:00Z").unwrap().to_utc();
-        let agent = Agent { state: State::Idle, ..Agent::starting("a", "a", Path::new("/"), "claude-code", at) };
+        let agent =
+            Agent { state: State::Idle, ..Agent::starting("a", "a", Path::new("/"), "claude-code", at) };
         for seconds in [-5, 0, 1, 60, 89, 90, 100, 119, 5_399, 5_400, 90_000, 129_599, 129_600, 400_000] {
             let now = at + TimeDelta::milliseconds(seconds * 1_000 + 250);
             let other = now + until_other_words(&agent, now);

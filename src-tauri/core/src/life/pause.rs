@@ -19,7 +19,7 @@ use crate::agent::screen::Screen;
 use crate::capture::redact::redact;
 use crate::host::memory::{self, Tree};
 use crate::host::process::Identity;
-use crate::host::terminal;
+use crate::host::{Host, terminal};
 use crate::project::Project;
 use crate::registry::agents::{Agent, State};
 use crate::spawn::deliver;
@@ -290,8 +290,12 @@ pub async fn all(context: &Context, project: Option<&Path>) -> Result<Vec<Agent>
 
 /// Whether an agent works in that folder or in its project.
 pub(super) fn in_project(context: &Context, agent: &Agent, project: Option<&Path>) -> bool {
-    let Some(folder) = project else { return true };
-    let folder = context.host.cwd.join(folder);
+    project.is_none_or(|folder| works_in(&context.host, agent, folder))
+}
+
+/// The same for a folder that is named.
+pub fn works_in(host: &Host, agent: &Agent, folder: &Path) -> bool {
+    let folder = host.cwd.join(folder);
     let folder = folder.canonicalize().unwrap_or(folder);
     agent.folder == folder || agent.project == Project::of(&folder).id
 }

@@ -280,7 +280,8 @@ fn by_screen(row: &Agent) -> bool {
     row.state == State::NeedsYou && base(row).ends_with("on the screen")
 }
 
-fn by_error(row: &Agent) -> bool {
+/// Whether it needs the user because a turn ended in an error, or a request is repeated in vain.
+pub fn by_error(row: &Agent) -> bool {
     matches!(base(row), "hook StopFailure" | "failed on the screen" | "retrying on the screen")
 }
 

@@ -43,17 +43,33 @@ impl Until {
 pub enum Waited {
     /// It came to that.
     Reached,
+    /// It needs the user first, and will not come to that by itself.
+    NeedsYou,
     /// The time was over first.
     TimedOut,
     /// It ended, was lost or paused first: it will not come to that.
     Gone,
 }
 
-/// Waits for at most `limit` (for ever where there is none); the agent as it was last seen.
+/// How waiting for any of these ends in that state; `None` where it goes on. One whose turn is waited for does not
+/// end it while it needs the user.
+fn ends(until: &[Until], state: State) -> Option<Waited> {
+    if until.iter().any(|until| until.reached(state)) {
+        return Some(Waited::Reached);
+    }
+    match state {
+        State::NeedsYou if until.contains(&Until::Idle) => Some(Waited::NeedsYou),
+        state if !state.live() => Some(Waited::Gone),
+        _ => None,
+    }
+}
+
+/// Waits until it comes to any of these states, for at most `limit` (for ever where there is none); the agent as it
+/// was last seen.
 pub async fn wait(
     context: &Context,
     name: &str,
-    until: Until,
+    until: &[Until],
     limit: Option<Duration>,
 ) -> Result<(Agent, Waited), Error> {
     let Context { host, registry, .. } = context;
@@ -66,11 +82,8 @@ pub async fn wait(
     let began = Instant::now();
     loop {
         let agent = look(registry, &found.id).await?;
-        if until.reached(agent.state) {
-            return Ok((agent, Waited::Reached));
-        }
-        if !agent.state.live() {
-            return Ok((agent, Waited::Gone));
+        if let Some(waited) = ends(until, agent.state) {
+            return Ok((agent, waited));
         }
         let left = limit.map(|limit| limit.saturating_sub(began.elapsed()));
         if left == Some(Duration::ZERO) {
@@ -104,4 +117,23 @@ fn watch(host: &Host, sender: mpsc::Sender<()>) -> notify::Result<notify::Recomm
     })?;
     watcher.watch(&host.pao_home, RecursiveMode::NonRecursive)?;
     Ok(watcher)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_for_a_turn_ends_with_a_question_and_for_the_end_it_does_not() {
+        let after = |until: &[Until], state| ends(until, state);
+        let idle = [Until::Idle];
+        assert_eq!(after(&idle, State::Working), None);
+        assert_eq!(after(&idle, State::Starting), None);
+        assert_eq!(after(&idle, State::Idle), Some(Waited::Reached));
+        assert_eq!(after(&idle, State::NeedsYou), Some(Waited::NeedsYou));
+        assert_eq!(after(&[Until::Idle, Until::NeedsYou], State::NeedsYou), Some(Waited::Reached));
+        assert_eq!(after(&[Until::Ended], State::NeedsYou), None);
+        assert_eq!(after(&[Until::Ended], State::Lost), Some(Waited::Reached));
+        assert_eq!(after(&[Until::Idle, Until::NeedsYou], State::Paused), Some(Waited::Gone));
+    }
 }

@@ -354,6 +354,13 @@ impl Registry {
         Ok(found.cloned())
     }
 
+    /// Others of the same name, where that agent was found by a name that no live one has.
+    pub async fn namesakes(&self, found: &Agent) -> Result<Vec<Agent>, RegistryError> {
+        let mut agents = self.agents().await?;
+        agents.retain(|a| found.ended_at.is_some() && a.name == found.name && a.id != found.id);
+        Ok(agents)
+    }
+
     /// Notes which briefing an agent was given and by which way.
     pub async fn set_briefing(&self, id: &str, hash: &str, way: Way) -> Result<(), RegistryError> {
         sqlx::query("UPDATE agents SET briefing_hash = ?, way = ? WHERE id = ?")

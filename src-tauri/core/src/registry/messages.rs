@@ -3,6 +3,8 @@
 //! A text is sent at most once. What is known about it afterwards is written down; what cannot be known stays
 //! unknown and is never sent again by itself.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
@@ -154,6 +156,17 @@ impl Registry {
         .fetch_all(&mut *self.lock().await)
         .await?;
         Ok(self.readable(&rows, "messages", message))
+    }
+
+    /// What each agent was told last.
+    pub async fn last_told(&self) -> Result<BTreeMap<String, String>, RegistryError> {
+        let rows = sqlx::query(
+            "SELECT agent, text FROM messages WHERE id IN (SELECT max(id) FROM messages
+             WHERE state IN ('sent', 'confirmed', 'unknown') GROUP BY agent)",
+        )
+        .fetch_all(&mut *self.lock().await)
+        .await?;
+        rows.iter().map(|row| Ok((row.try_get("agent")?, row.try_get("text")?))).collect()
     }
 
     /// The text of that row id.

@@ -41,8 +41,10 @@ impl From<&tell::Told> for Told {
 /// How waiting for an agent ended.
 #[derive(Debug, Clone, Serialize)]
 pub struct Waited {
-    /// `reached`, `timed-out` or `gone`.
+    /// `reached`, `needs-you`, `timed-out` or `gone`.
     pub result: &'static str,
+    /// The state it was last seen in.
+    pub state: &'static str,
     /// The agent as it was last seen.
     pub agent: super::Agent,
 }

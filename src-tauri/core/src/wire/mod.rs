@@ -321,7 +321,7 @@ pub struct Agent {
     pub briefing_hash: Option<String>,
     /// Terminal that runs it.
     pub terminal: Option<String>,
-    /// Its process.
+    /// Its process, while it runs.
     pub pid: Option<u32>,
     /// When it was asked for.
     pub created_at: DateTime<Utc>,
@@ -352,7 +352,7 @@ impl From<&agents::Agent> for Agent {
             receipt: agent.receipt.map(Receipt::name),
             briefing_hash: agent.briefing_hash.clone(),
             terminal: agent.terminal.clone(),
-            pid: agent.process.map(|p| p.pid),
+            pid: agent.process.filter(|_| agent.state.live()).map(|p| p.pid),
             created_at: agent.created_at,
             sign_at: agent.sign_at,
             ended_at: agent.ended_at,

@@ -22,7 +22,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 
 pub use apply::{Done, apply, finish};
-pub use plan::{Asks, Group, Item, Of, Plan, Thing, Wanted, plan};
+pub use plan::{Asks, FRESH, Group, Item, Of, Plan, Thing, Wanted, plan};
 pub use record::{Aside, Part, Piece, Record, Stage, Standing, history};
 pub use undo::undo;
 
