@@ -28,7 +28,12 @@ fn text(host: &Host, account: &Account) -> String {
     let mut table = Table::plain();
     let mut fact = |name: &str, value: String| table.row([paint(QUIET, name), value]);
     let evidence = row.state_by.as_deref().map(|by| format!(" ({})", clean(by))).unwrap_or_default();
-    fact("state", agents::state(row) + ", " + &account.reason + &evidence);
+    // The reason may begin with the very state.
+    let reason = account
+        .reason
+        .strip_prefix(row.state.name())
+        .map_or_else(|| format!(", {}", account.reason), str::to_string);
+    fact("state", agents::state(row) + &reason + &evidence);
     if let Some(needs) = &row.needs {
         fact("needs", paint(WARNING, &clean(needs)));
     }
@@ -52,24 +57,35 @@ fn text(host: &Host, account: &Account) -> String {
 
     let states = account.states.iter().map(|turn| {
         let needs = turn.needs.as_deref().map(clean).unwrap_or_default();
-        [stamp(turn.at), turn.state.name().into(), needs, turn.by.as_deref().map(clean).unwrap_or_default()]
+        [
+            stamp(host, turn.at),
+            turn.state.name().into(),
+            needs,
+            turn.by.as_deref().map(clean).unwrap_or_default(),
+        ]
     });
     section(&mut text, "States", states.collect());
     let conversations = account.conversations.iter().map(|c| {
         let after = c.parent.as_deref().map(|parent| format!("after {}", clean(parent))).unwrap_or_default();
-        [stamp(c.at), clean(&c.source), clean(&c.session), after]
+        [stamp(host, c.at), clean(&c.source), clean(&c.session), after]
     });
     section(&mut text, "Conversations", conversations.collect());
-    let messages =
-        account.messages.iter().map(|m| [stamp(m.at), m.fate.name().into(), clean(&m.text), String::new()]);
+    let messages = account
+        .messages
+        .iter()
+        .map(|m| [stamp(host, m.at), m.fate.name().into(), clean(&m.text), String::new()]);
     section(&mut text, "Told", messages.collect());
     let checkpoints = account.checkpoints.iter().map(|c| {
-        [stamp(c.at), clean(&c.id), c.message.as_deref().map(clean).unwrap_or_default(), String::new()]
+        [stamp(host, c.at), clean(&c.id), c.message.as_deref().map(clean).unwrap_or_default(), String::new()]
     });
     section(&mut text, "Checkpoints", checkpoints.collect());
     let written =
         account.written.iter().map(|what| [clean(what), String::new(), String::new(), String::new()]);
     section(&mut text, "Written for it", written.collect());
+    if let Some(handed) = &account.handed_over {
+        let _ =
+            write!(text, "\n{}\n{}", paint(STRONG, "Handed over at its last return"), clean_lines(handed));
+    }
     if let Some(briefing) = &account.briefing.text {
         let _ = write!(text, "\n{}\n{}", paint(STRONG, "Briefing"), clean_lines(briefing));
     }
@@ -92,8 +108,8 @@ fn briefing_fact(host: &Host, account: &Account) -> String {
     }
 }
 
-fn stamp(at: chrono::DateTime<chrono::Utc>) -> String {
-    paint(QUIET, &at.format("%Y-%m-%d %H:%M:%S").to_string())
+fn stamp(host: &Host, at: chrono::DateTime<chrono::Utc>) -> String {
+    paint(QUIET, &host.local(at).format("%Y-%m-%d %H:%M:%S").to_string())
 }
 
 fn section(text: &mut String, heading: &str, rows: Vec<[String; 4]>) {

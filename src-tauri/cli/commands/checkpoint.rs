@@ -68,7 +68,8 @@ async fn make(context: &Context, screen: Screen, word: &str, message: Option<&st
         return screen.document(&wire::rest::Checkpoint::from(&kept));
     }
     let (id, name) = (paint(STRONG, &kept.id), clean(&agent.name));
-    screen.say(&format!("{} checkpoint {id} of {name}: {}\n", paint(GOOD, "✓"), clean(&kept.data.summary())))
+    let what = kept.message.clone().unwrap_or_else(|| kept.data.summary());
+    screen.say(&format!("{} checkpoint {id} of {name}: {}\n", paint(GOOD, "✓"), clean(&what)))
 }
 
 fn list(context: &Context, screen: Screen, kept: &[checkpoint::Checkpoint]) -> Result<(), Error> {
@@ -100,7 +101,7 @@ fn whole(host: &Host, kept: &checkpoint::Checkpoint) -> String {
             let _ = writeln!(text, "  {} {}", paint(QUIET, &format!("{word:<10}")), clean(what));
         }
     };
-    row("made", &kept.at.format("%Y-%m-%d %H:%M:%S UTC").to_string());
+    row("made", &host.local(kept.at).format("%Y-%m-%d %H:%M:%S").to_string());
     row("message", kept.message.as_deref().unwrap_or_default());
     row("folder", &host.display(&data.folder));
     row(

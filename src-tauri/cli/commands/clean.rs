@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use chrono::{DateTime, TimeDelta, Utc};
 use pao_core::host::Host;
 use pao_core::life::clean::automatic::{news, sentence};
-use pao_core::life::clean::{self, Asks, Done, Group, KEPT, Of, Plan, Record, Stage, Standing, Wanted};
+use pao_core::life::clean::{
+    self, Asks, Done, Group, KEPT, Of, Plan, Record, Stage, Standing, Thing, Wanted,
+};
 use pao_core::{Context, Error, wire};
 use tokio_util::sync::CancellationToken;
 
@@ -234,10 +236,15 @@ fn lines(record: &Record, undone: bool) -> String {
                 Stage::Refused => (paint(BAD, "!"), "not put back"),
                 Stage::Planned => continue,
             };
+            let (what, word) = match (&item.thing, piece.stage) {
+                (Thing::Row, Stage::Removed) if !undone => ("its row", "archived"),
+                (Thing::Row, Stage::Restored) => ("its row", "back in the list"),
+                (Thing::Row, _) => ("its row", word),
+                _ => (&*item.what, word),
+            };
             let note =
                 if piece.note.is_empty() { String::new() } else { format!(": {}", plain(&piece.note)) };
-            let _ =
-                writeln!(text, "  {mark} {}  {}", plain(&item.what), paint(QUIET, &format!("{word}{note}")));
+            let _ = writeln!(text, "  {mark} {}  {}", plain(what), paint(QUIET, &format!("{word}{note}")));
         }
     }
     text

@@ -25,10 +25,10 @@ pub async fn run(host: Host, screen: Screen, what: Logs) -> Result<u8, Error> {
     };
     let (log, lines) = opened.map_or((None, Vec::new()), |(log, lines)| (Some(log), lines));
     if what.follow {
-        show(screen, &lines, true)?;
+        show(&context.host, screen, &lines, true)?;
         return follow(&context, screen, &agent, log).await;
     }
-    show(screen, &lines, false)?;
+    show(&context.host, screen, &lines, false)?;
     Ok(0)
 }
 
@@ -50,7 +50,7 @@ async fn follow(context: &Context, screen: Screen, agent: &Agent, log: Option<Lo
         let row = state_of(context, &agent.id).await?;
         if let Some(log) = &mut log {
             let news = log.news().map_err(|e| unreadable(&log.path, &e))?;
-            show(screen, &news, true)?;
+            show(&context.host, screen, &news, true)?;
         }
         let Some(row) = row.filter(|row| row.state.live()) else { return Ok(0) };
         let current = transcript(&context.host, &row);
@@ -59,13 +59,13 @@ async fn follow(context: &Context, screen: Screen, agent: &Agent, log: Option<Lo
             if log.is_some() {
                 screen.aside(&paint(QUIET, "another conversation begins"));
             }
-            show(screen, &lines, true)?;
+            show(&context.host, screen, &lines, true)?;
             log = Some(next);
         }
     }
 }
 
-fn show(screen: Screen, lines: &[Line], as_lines: bool) -> Result<(), Error> {
+fn show(host: &Host, screen: Screen, lines: &[Line], as_lines: bool) -> Result<(), Error> {
     if screen.json {
         if as_lines {
             return lines.iter().try_for_each(|line| screen.line(&LogLine::from(line)));
@@ -73,7 +73,7 @@ fn show(screen: Screen, lines: &[Line], as_lines: bool) -> Result<(), Error> {
         return screen.document(&lines.iter().map(LogLine::from).collect::<Vec<_>>());
     }
     lines.iter().try_for_each(|line| {
-        let at = line.at.map(|at| at.format("%Y-%m-%d %H:%M").to_string()).unwrap_or_default();
+        let at = line.at.map(|at| host.local(at).format("%Y-%m-%d %H:%M").to_string()).unwrap_or_default();
         let style = if line.who == "you" { GOOD } else { STRONG };
         let text = clean_lines(line.text.trim_end()).replace('\n', "\n  ");
         screen.say(&format!("{} {}\n  {text}\n", paint(style, line.who), paint(QUIET, &at)))

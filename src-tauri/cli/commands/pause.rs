@@ -4,7 +4,7 @@ use pao_core::Context;
 use pao_core::host::Host;
 use pao_core::life::pause::{self, Paused};
 use pao_core::life::several::several;
-use pao_core::registry::agents::Agent;
+use pao_core::registry::agents::{Agent, State};
 use pao_core::{Error, Kind, wire};
 
 use super::checkpoint::named;
@@ -22,6 +22,11 @@ pub async fn run(host: Host, screen: Screen, what: Pause) -> Result<u8, Error> {
     let how = what.how();
     let Some(word) = &what.agent else {
         let agents = pause::all(&context, what.project.as_deref()).await?;
+        let busy: Vec<&str> =
+            agents.iter().filter(|a| a.state == State::Working).map(|a| a.name.as_str()).collect();
+        if how.wait.is_some() && !busy.is_empty() {
+            screen.aside(&paint(QUIET, &format!("waiting for {}", clean(&busy.join(", ")))));
+        }
         let work = async |agent: &Agent| pause::pause(&context, &agent.id, &how, &interrupt.cancel).await;
         let settled = |agent: &Agent, result: &Result<Paused, Error>| {
             let line = match result {

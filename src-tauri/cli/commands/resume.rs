@@ -102,6 +102,9 @@ fn told(host: &Host, resumed: &Resumed) -> String {
     if let Some(attach) = &resumed.back.attach {
         row("attach", attach);
     }
+    for (word, what) in changes(resumed) {
+        row(word, &what);
+    }
     for report in &resumed.changed.news.reports {
         if let Some(why) = wire::SourceReport::from(report).reason {
             row("note", &format!("{} could not say what is new: {why}", report.name));
@@ -111,6 +114,27 @@ fn told(host: &Host, resumed: &Resumed) -> String {
         row("note", note);
     }
     text
+}
+
+/// Each thing that changed, with what it is.
+fn changes(resumed: &Resumed) -> Vec<(&'static str, String)> {
+    let changed = &resumed.changed;
+    let mut all = Vec::new();
+    if let Some(between) = &changed.between {
+        all.extend(
+            between.commits.iter().map(|c| ("commit", format!("{} {} ({})", c.id, c.subject, c.author))),
+        );
+        if between.more_commits > 0 {
+            all.push(("commit", format!("and {} more", between.more_commits)));
+        }
+        all.extend(between.files.iter().map(|file| ("file", file.path.clone())));
+        if between.more_files > 0 {
+            all.push(("file", format!("and {} more", between.more_files)));
+        }
+    }
+    all.extend(changed.dirty.iter().map(|path| ("edited", path.trim().to_string())));
+    all.extend(changed.news.lines.iter().map(|line| ("memory", line.text.clone())));
+    all
 }
 
 fn summary(screen: Screen, done: &[(Agent, Result<Resumed, Error>)]) -> Result<u8, Error> {

@@ -3,6 +3,7 @@
 use pao_core::Context;
 use pao_core::host::Host;
 use pao_core::life::wait::{self, Waited};
+use pao_core::registry::agents::State;
 use pao_core::words::need;
 use pao_core::{Error, wire};
 
@@ -43,7 +44,11 @@ pub async fn run(host: &Host, screen: Screen, what: life::Wait) -> Result<u8, Er
     }
     let needs = agent.needs.as_deref().map(|needs| need(needs, agent.state_by.as_deref()));
     let needs = needs.map(|needs| format!(": {}", clean(&needs))).unwrap_or_default();
-    let said = format!("{} is {}{needs}\n", clean(&agent.name), agent.state.name());
+    let is = match agent.state {
+        State::NeedsYou => "needs you".to_string(),
+        state => format!("is {}", state.name()),
+    };
+    let said = format!("{} {is}{needs}\n", clean(&agent.name));
     if waited == Waited::Reached {
         screen.say(&said)?;
     } else {

@@ -142,8 +142,11 @@ async fn with_rows(host: &Host, plan: &mut Plan) -> Result<Vec<Agent>, Error> {
     registry.close().await;
     let named = agents.iter().map(|agent| (&agent.id, &agent.name));
     for (id, name) in named.chain(unreadable.iter().map(|id| (id, id))) {
-        let changes = open.iter().filter(|entry| entry.agent == *id);
-        let changes: Vec<_> = changes.map(|entry| spawn::undo::describe(host, &entry.change)).collect();
+        let mut changes = Vec::new();
+        for entry in open.iter().filter(|entry| entry.agent == *id) {
+            let gone = if launch::window_is_gone(host, entry).await { " (closed already)" } else { "" };
+            changes.push(spawn::undo::describe(host, &entry.change) + gone);
+        }
         if !changes.is_empty() {
             let what = format!("for agent {name}: {}", changes.join(", "));
             plan.traces.push(Trace { what, kind: Kind::Agent { id: id.clone() } });

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, FixedOffset, Utc};
 
 use crate::Error;
 
@@ -86,6 +86,14 @@ impl Host {
     #[expect(clippy::disallowed_methods, reason = "this is the one place where the clock is read")]
     pub fn now(&self) -> DateTime<Utc> {
         self.frozen.unwrap_or_else(Utc::now)
+    }
+
+    /// A moment in the user's time zone: `$TZ`, else the machine's. Under a clock that stands still only `$TZ` counts.
+    pub fn local(&self, at: DateTime<Utc>) -> DateTime<FixedOffset> {
+        if self.frozen.is_some() && self.var("TZ").is_none() {
+            return at.fixed_offset();
+        }
+        at.with_timezone(&chrono::Local).fixed_offset()
     }
 
     /// A variable of the caller's environment, where it is set, not empty and valid Unicode.

@@ -1,10 +1,11 @@
 //! All that is known of one agent, gathered for a person who looks at it. Reads only.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::focus::find;
 use super::{freshness, state_of};
+use crate::hook::CHANGED_FILE;
 use crate::host::{files, terminal};
 use crate::registry::agents::Agent;
 use crate::registry::change::Change;
@@ -44,6 +45,8 @@ pub struct Account {
     pub reason: String,
     /// Its briefing.
     pub briefing: Briefing,
+    /// What it was told at its last return of what had changed meanwhile.
+    pub handed_over: Option<String>,
     /// What it did over time, oldest first.
     pub states: Vec<Turn>,
     /// Its conversations, oldest first.
@@ -83,6 +86,7 @@ pub async fn account(context: &Context, word: &str) -> Result<Account, Error> {
         freshness: freshness::of(&agent, host.now(), config.freshness.half_life()),
         reason: freshness::words(&agent, host.now()),
         briefing: briefing(path, agent.briefing_hash.as_deref()),
+        handed_over: handed_over(&host.agent_dir(id).join(CHANGED_FILE)),
         states: registry.states(id).await?,
         conversations: registry.conversations(id).await?,
         messages: registry.messages(Some(id)).await?,
@@ -97,6 +101,11 @@ pub async fn account(context: &Context, word: &str) -> Result<Account, Error> {
         attach,
         agent,
     })
+}
+
+fn handed_over(path: &Path) -> Option<String> {
+    let bytes = files::read_if_there(path).ok().flatten().filter(|bytes| bytes.len() <= LONGEST)?;
+    Some(String::from_utf8_lossy(&bytes).into_owned()).filter(|text| !text.trim().is_empty())
 }
 
 fn briefing(path: PathBuf, hash: Option<&str>) -> Briefing {

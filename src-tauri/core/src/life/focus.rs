@@ -73,6 +73,6 @@ fn next(agent: &Agent) -> String {
     if agent.state.live() {
         format!("see `pao agent show {}`", agent.name)
     } else {
-        format!("read what it did: `pao logs {}`", agent.name)
+        format!("`pao resume {0}` brings it back; `pao logs {0}` shows what it did", agent.name)
     }
 }
