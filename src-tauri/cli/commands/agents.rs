@@ -306,7 +306,7 @@ mod tests {
         let agent = |id: &str, name: &str, state, minutes, prompt: &str| Agent {
             state,
             prompt: Some(prompt.into()),
-            ended_at: (!state.live()).then_some(now),
+            ended_at: matches!(state, State::Ended | State::Lost).then_some(now),
             ..Agent::starting(
                 id,
                 name,
