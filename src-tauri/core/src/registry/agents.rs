@@ -269,6 +269,21 @@ fn agent(row: &SqliteRow) -> Result<Agent, RegistryError> {
     })
 }
 
+/// A statement that reads whole rows. The columns are named: another process may add some while this one runs, and
+/// a connection that knows of fewer than it is given breaks down.
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, name, folder, project, host_agent, prompt, query, permission, way, briefing_hash,",
+            " session, terminal, handle, pid, pid_started, tty, state, needs, receipt, created_at,",
+            " sign_at, ended_at, state_at, state_by, version, args, worktree, archived_at, claim,",
+            " claim_at, ends_as, pid_mark, starting_since",
+            " FROM agents ",
+            $rest
+        )
+    };
+}
+
 impl Registry {
     /// Adds an agent. Its name must not be another live agent's.
     pub async fn add(&self, agent: &Agent) -> Result<(), RegistryError> {
@@ -313,9 +328,8 @@ impl Registry {
 
     /// All agents, newest first.
     pub async fn agents(&self) -> Result<Vec<Agent>, RegistryError> {
-        let rows = sqlx::query("SELECT * FROM agents ORDER BY created_at DESC, id")
-            .fetch_all(&mut *self.lock().await)
-            .await?;
+        let rows =
+            sqlx::query(select!("ORDER BY created_at DESC, id")).fetch_all(&mut *self.lock().await).await?;
         Ok(self.readable(&rows, super::AGENTS, agent))
     }
 
@@ -334,10 +348,8 @@ impl Registry {
 
     /// The agent of that registry id.
     pub async fn agent(&self, id: &str) -> Result<Option<Agent>, RegistryError> {
-        let row = sqlx::query("SELECT * FROM agents WHERE id = ?")
-            .bind(id)
-            .fetch_optional(&mut *self.lock().await)
-            .await?;
+        let row =
+            sqlx::query(select!("WHERE id = ?")).bind(id).fetch_optional(&mut *self.lock().await).await?;
         row.as_ref().map(agent).transpose()
     }
 

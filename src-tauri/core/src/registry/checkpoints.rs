@@ -47,10 +47,13 @@ impl Registry {
 
     /// Checkpoints of one agent, or of all, oldest first.
     pub async fn checkpoints(&self, agent: Option<&str>) -> Result<Vec<Stored>, RegistryError> {
-        let rows = sqlx::query("SELECT * FROM checkpoints WHERE ?1 IS NULL OR agent = ?1 ORDER BY at, id")
-            .bind(agent)
-            .fetch_all(&mut *self.lock().await)
-            .await?;
+        let rows = sqlx::query(
+            "SELECT id, agent, at, message, data FROM checkpoints
+             WHERE ?1 IS NULL OR agent = ?1 ORDER BY at, id",
+        )
+        .bind(agent)
+        .fetch_all(&mut *self.lock().await)
+        .await?;
         Ok(self.readable(&rows, "checkpoints", stored))
     }
 

@@ -65,10 +65,13 @@ pub(super) async fn begin(
 impl Registry {
     /// An agent's conversations, oldest first.
     pub async fn conversations(&self, agent: &str) -> Result<Vec<Conversation>, RegistryError> {
-        let rows = sqlx::query("SELECT * FROM sessions WHERE agent = ? ORDER BY at, rowid")
-            .bind(agent)
-            .fetch_all(&mut *self.lock().await)
-            .await?;
+        let rows = sqlx::query(
+            "SELECT session, agent, source, at, parent FROM sessions
+             WHERE agent = ? ORDER BY at, rowid",
+        )
+        .bind(agent)
+        .fetch_all(&mut *self.lock().await)
+        .await?;
         rows.iter()
             .map(|row| {
                 Ok(Conversation {

@@ -82,11 +82,14 @@ impl Registry {
 
     /// An agent's events after the given row id (0 for all), oldest first, each with its row id.
     pub async fn events_after(&self, agent: &str, after: i64) -> Result<Vec<(i64, Event)>, RegistryError> {
-        let rows = sqlx::query("SELECT * FROM events WHERE agent = ? AND id > ? ORDER BY id")
-            .bind(agent)
-            .bind(after)
-            .fetch_all(&mut *self.lock().await)
-            .await?;
+        let rows = sqlx::query(
+            "SELECT id, agent, at, event, session, detail, nonce FROM events
+             WHERE agent = ? AND id > ? ORDER BY id",
+        )
+        .bind(agent)
+        .bind(after)
+        .fetch_all(&mut *self.lock().await)
+        .await?;
         Ok(self.readable(&rows, "events", |row| {
             let event = Event {
                 agent: row.try_get("agent")?,

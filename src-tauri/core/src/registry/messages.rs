@@ -149,7 +149,7 @@ impl Registry {
     /// Texts whose fate is not settled: queued, sent, or unknown and younger than `since`; oldest first.
     pub async fn unsettled_messages(&self, since: DateTime<Utc>) -> Result<Vec<Message>, RegistryError> {
         let rows = sqlx::query(
-            "SELECT * FROM messages WHERE state IN ('queued', 'sent') OR (state = 'unknown' AND at > ?)
+            "SELECT id, agent, at, text, state, settled_at, note, sent FROM messages WHERE state IN ('queued', 'sent') OR (state = 'unknown' AND at > ?)
              ORDER BY id",
         )
         .bind(stamp(since))
@@ -171,19 +171,25 @@ impl Registry {
 
     /// The text of that row id.
     pub async fn message(&self, id: i64) -> Result<Option<Message>, RegistryError> {
-        let row = sqlx::query("SELECT * FROM messages WHERE id = ?")
-            .bind(id)
-            .fetch_optional(&mut *self.lock().await)
-            .await?;
+        let row = sqlx::query(
+            "SELECT id, agent, at, text, state, settled_at, note, sent FROM messages
+             WHERE id = ?",
+        )
+        .bind(id)
+        .fetch_optional(&mut *self.lock().await)
+        .await?;
         row.as_ref().map(message).transpose()
     }
 
     /// Texts for one agent, or for all, oldest first.
     pub async fn messages(&self, agent: Option<&str>) -> Result<Vec<Message>, RegistryError> {
-        let rows = sqlx::query("SELECT * FROM messages WHERE ?1 IS NULL OR agent = ?1 ORDER BY id")
-            .bind(agent)
-            .fetch_all(&mut *self.lock().await)
-            .await?;
+        let rows = sqlx::query(
+            "SELECT id, agent, at, text, state, settled_at, note, sent FROM messages
+             WHERE ?1 IS NULL OR agent = ?1 ORDER BY id",
+        )
+        .bind(agent)
+        .fetch_all(&mut *self.lock().await)
+        .await?;
         Ok(self.readable(&rows, "messages", message))
     }
 }

@@ -177,6 +177,28 @@ async fn whoever_finds_the_database_migrated_by_another_reads_its_rows_all_the_s
 }
 
 #[tokio::test]
+async fn whoever_has_it_open_while_another_adds_columns_goes_on_reading() {
+    let (dir, registry) = registry().await;
+    registry.add(&agent("a", "api")).await.unwrap();
+    let read = async || {
+        let listed = registry.agents().await.unwrap().len();
+        let named = registry.agent("a").await.unwrap().is_some();
+        let events = registry.events_after("a", 0).await.unwrap().len();
+        let messages = registry.messages(Some("a")).await.unwrap().len();
+        registry.checkpoints(Some("a")).await.unwrap();
+        (listed, named, events, messages)
+    };
+    let before = read().await;
+    let mut later = super::connect(registry.path(), std::time::Duration::from_secs(5)).await.unwrap();
+    for table in ["agents", "sessions", "events", "messages", "checkpoints"] {
+        let wider = format!("ALTER TABLE {table} ADD COLUMN of_a_later_version TEXT");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(wider)).execute(&mut later).await.unwrap();
+    }
+    assert_eq!(read().await, before);
+    drop(dir);
+}
+
+#[tokio::test]
 async fn a_locked_database_is_not_told_as_a_full_disk() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("registry.db");
