@@ -26,7 +26,7 @@ use crate::registry::{Registry, RegistryError};
 
 pub use orphan::{Orphan, end, orphans};
 pub use run::run;
-pub use undo::{TakenBack, close_over, end as end_process, undo, window_is_gone};
+pub use undo::{TakenBack, close_over, end as end_process, find_window, undo, window_is_gone};
 
 /// Name of the launch script in the private folder. Terminal.app runs files of this ending.
 const SCRIPT: &str = "launch.command";

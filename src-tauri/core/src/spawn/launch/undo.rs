@@ -46,6 +46,24 @@ pub async fn undo(host: &Host, registry: &Registry, entry: &Entry) -> Result<Opt
     Ok(Some(taken))
 }
 
+/// Finds the window of a start that was cut short between opening it and noting where it is, and notes it. Does
+/// nothing for changes of other kinds, and where the window is known or none is found.
+pub async fn find_window(host: &Host, registry: &Registry, entry: &Entry) -> Result<(), LaunchError> {
+    let Change::Terminal { terminal, handle } = &entry.change else { return Ok(()) };
+    if !handle.is_empty() {
+        return Ok(());
+    }
+    let chosen = choose(host, terminal)?;
+    let script = Script { path: host.agent_dir(&entry.agent).join(SCRIPT), title: String::new() };
+    let Some(handle) = chosen.find(&script).await? else { return Ok(()) };
+    registry.set_terminal(&entry.agent, terminal, &handle).await?;
+    let found = Change::Terminal { terminal: terminal.clone(), handle };
+    let known = registry.plan_change(&entry.agent, &found, host.now()).await?;
+    registry.change_applied(known).await?;
+    registry.change_undone(entry.id).await?;
+    Ok(())
+}
+
 /// Closes a window in which nothing runs any more; `None` for changes of other kinds. Ends nothing: where
 /// something still runs the window stays, and so does its journal entry.
 pub async fn close_over(
