@@ -301,6 +301,19 @@ fn what_no_longer_fits_is_said_with_choices_and_nothing_is_started_elsewhere() {
     refused(&["no longer has the conversation", &format!("pao spawn --fork {checkpoint}")]);
     let _ = fs::remove_dir_all(&transcripts);
     fs::rename(&hidden, &transcripts).unwrap();
+    // Its file was emptied.
+    let of_it = format!("{}.jsonl", spawned["session_id"].as_str().unwrap());
+    let transcript = fs::read_dir(&transcripts).unwrap().map(|dir| dir.unwrap().path().join(&of_it));
+    let transcript = transcript.filter(|path| path.exists()).collect::<Vec<_>>().remove(0);
+    let kept = fs::read(&transcript).unwrap();
+    fs::write(&transcript, "").unwrap();
+    refused(&["something was said in it", &format!("pao spawn --fork {checkpoint}")]);
+    fs::write(&transcript, kept).unwrap();
+    // Somebody went back to it by hand.
+    let elsewhere = claude.world.path(".claude/sessions").join(format!("{}.json", std::process::id()));
+    fs::write(&elsewhere, json!({ "sessionId": spawned["session_id"] }).to_string()).unwrap();
+    refused(&["is open elsewhere", &std::process::id().to_string(), "--anyway"]);
+    fs::remove_file(elsewhere).unwrap();
     // An older host agent.
     let real = fs::read_link(claude.world.bin.join("claude")).unwrap();
     fs::remove_file(claude.world.bin.join("claude")).unwrap();

@@ -85,6 +85,17 @@ impl HostAgent {
         shape.read(&value, modified, process)
     }
 
+    /// A process that runs and has that conversation open, whoever started it.
+    pub fn who_has_open(&self, host: &Host, session: &str) -> Option<Identity> {
+        let files = std::fs::read_dir(self.sessions_dir(host)?).ok()?;
+        files.flatten().find_map(|file| {
+            let name = file.file_name();
+            let pid = name.to_str()?.strip_suffix(".json")?.parse().ok()?;
+            let process = Identity::of(pid)?;
+            (self.said(host, process)?.session == session).then_some(process)
+        })
+    }
+
     /// Whether that version says in its session-state file when it waits and when it goes on.
     pub fn says_that_it_waits(&self, version: Option<Version>) -> bool {
         let version = version.unwrap_or(self.oldest);
@@ -183,6 +194,33 @@ mod tests {
         let said = shape().read(&silent, DateTime::UNIX_EPOCH, process(99)).unwrap();
         assert!(said.clone().of(Some("d4901b1f")).is_some());
         assert!(said.clone().of(Some("another")).is_none() && said.of(None).is_none());
+    }
+
+    #[test]
+    fn who_has_a_conversation_open_is_found_while_it_runs_and_no_killed_one_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let host = Host {
+            pao_home: dir.path().join("pao"),
+            cwd: dir.path().to_path_buf(),
+            exe: "/usr/bin/true".into(),
+            env: std::collections::BTreeMap::new(),
+            frozen: None,
+            home: dir.path().to_path_buf(),
+        };
+        let sessions = CLAUDE_CODE.sessions_dir(&host).unwrap();
+        std::fs::create_dir_all(&sessions).unwrap();
+        let own = Identity::own();
+        let put = |pid: u32, start: u64| {
+            let value = json!({ "sessionId": "d4901b1f", "procStart": start.to_string() });
+            std::fs::write(sessions.join(format!("{pid}.json")), value.to_string()).unwrap();
+        };
+        put(u32::MAX / 2, 5);
+        std::fs::write(sessions.join("notes.json"), "{}").unwrap();
+        assert_eq!(CLAUDE_CODE.who_has_open(&host, "d4901b1f"), None);
+        put(own.pid, own.mark().unwrap().start);
+        let found = CLAUDE_CODE.who_has_open(&host, "d4901b1f");
+        assert_eq!(found.map(|process| process.pid), Some(own.pid));
+        assert_eq!(CLAUDE_CODE.who_has_open(&host, "another"), None);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::extract;
 use super::pause::in_project;
 use super::unfinished::close_windows;
 use crate::agent::{self, Filed, HostAgent, Version};
-use crate::host::process::Identity;
+use crate::host::process::{Identity, Outcome, Run};
 use crate::host::{Host, files};
 use crate::registry::agents::{Agent, State};
 use crate::registry::claims::TakenUp;
@@ -36,7 +36,7 @@ pub struct Resuming {
     pub name: Option<String>,
     /// Another terminal than before.
     pub terminal: Option<String>,
-    /// Resume although the host agent is older than the one it ran with.
+    /// Resume although the host agent is older than the one it ran with, or its conversation is open elsewhere.
     pub anyway: bool,
 }
 
@@ -81,6 +81,9 @@ pub async fn resume(
         // Which is refused where the program is looked for.
         None => (Conversation::New(None), None),
     };
+    if !how.anyway {
+        runs_nowhere(host, kind, &row).await?;
+    }
     let terminal = how.terminal.as_deref();
     let prepared = again::prepare(context, &row, &place.name, &place.folder, terminal, face, cancel).await?;
     let mut notes = fits(prepared.kind(), &row, prepared.version(), how.anyway)?;
@@ -159,6 +162,23 @@ fn can_come_back(row: &Agent) -> Result<(), Error> {
     Ok(())
 }
 
+/// Two programs that go on with one conversation write over one another.
+async fn runs_nowhere(host: &Host, kind: Option<&HostAgent>, row: &Agent) -> Result<(), Error> {
+    let (Some(kind), Some(session)) = (kind, row.session.as_deref()) else { return Ok(()) };
+    let Some(Identity { pid, .. }) = kind.who_has_open(host, session) else { return Ok(()) };
+    let tty = Run::new("ps").args(["-o", "tty=", "-p", &pid.to_string()]).output().await;
+    let tty = tty.ok().filter(Outcome::success).map(|ps| ps.text().trim().to_string());
+    let tty = tty.filter(|tty| !tty.is_empty() && !tty.contains('?'));
+    let place = tty.map_or_else(String::new, |tty| format!(" on {tty}"));
+    let name = &row.name;
+    let why = format!(
+        "the conversation of {name} is open elsewhere: {} runs it as process {pid}{place}",
+        kind.display
+    );
+    let next = format!("end it there, or open it twice with `pao resume {name} --anyway`");
+    Err(Error::user(why, next))
+}
+
 /// Name and folder it comes back with.
 struct Place {
     name: String,
@@ -206,15 +226,11 @@ async fn conversation(
     checkpoint: Option<&str>,
 ) -> Result<(Conversation, Option<PathBuf>), Error> {
     let Some(session) = row.session.clone() else { return Ok((Conversation::New(None), None)) };
-    if let Some(path) = extract::transcript(&context.host, kind, row) {
-        // A transcript without a turn is no conversation to the host agent, and yet its id counts as used.
-        return Ok(if has_turns(&path) {
-            (Conversation::Resume(session), Some(path))
-        } else {
-            (Conversation::New(None), None)
-        });
+    let transcript = extract::transcript(&context.host, kind, row);
+    if let Some(path) = transcript.as_deref().filter(|path| has_turns(path)) {
+        return Ok((Conversation::Resume(session), Some(path.to_path_buf())));
     }
-    if kind.places.filed != Filed::ByProject {
+    if transcript.is_none() && kind.places.filed != Filed::ByProject {
         // Where it keeps its conversations is not known well enough to say that one is gone.
         return Ok((Conversation::Resume(session), None));
     }
@@ -223,8 +239,18 @@ async fn conversation(
         .iter()
         .any(|(_, event)| event.event == "UserPromptSubmit" && event.session.as_ref() == Some(&session));
     if !spoken {
-        // A conversation in which nothing was said is not kept by the host agent; under its id nothing is lost.
-        return Ok((Conversation::New(Some(session)), None));
+        // A conversation in which nothing was said is not kept by the host agent; under its id nothing is lost. A
+        // transcript without a turn is no conversation to it, and yet its id counts as used.
+        return Ok((Conversation::New(transcript.is_none().then_some(session)), None));
+    }
+    if let Some(path) = transcript {
+        let why = format!(
+            "the conversation of {} is lost: something was said in it, and nothing of that is in {}",
+            row.name,
+            context.host.display(&path)
+        );
+        let next = format!("put that file back from a backup, {}", anew(checkpoint));
+        return Err(Error::user(why, next));
     }
     let why = format!(
         "{} no longer has the conversation of {} ({session}): it removes old ones by and by",
