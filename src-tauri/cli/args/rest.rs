@@ -88,7 +88,7 @@ pub struct Resume {
     /// Where to open it; without it where it was before
     #[arg(long, value_parser = terminals())]
     pub terminal: Option<String>,
-    /// Although the host agent is older than the one it ran with, or its conversation is open elsewhere
+    /// Although the host agent is older than before, or its conversation is open elsewhere
     #[arg(long)]
     pub anyway: bool,
     /// Agree that its folder is marked as trusted for the host agent
