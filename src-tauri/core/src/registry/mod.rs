@@ -94,8 +94,13 @@ impl From<RegistryError> for crate::Error {
             RegistryError::Database(_) if is_busy(&error) => {
                 "another process keeps it; wait for that one to end, then try again".to_string()
             }
+            RegistryError::Database(error) if is_damaged(error) => {
+                "it is damaged or no registry: move registry.db in PAO's folder elsewhere, with its -wal and -shm, or \
+                 put a backup in its place"
+                    .to_string()
+            }
             RegistryError::Database(_) => {
-                "check the disk's free space and who may write to PAO's folder, then run `pao doctor`"
+                "check that the disk is not read-only, its free space and who may write to PAO's folder, then run `pao doctor`"
                     .to_string()
             }
             RegistryError::Unreadable { .. } => return Self::internal(error.to_string()),

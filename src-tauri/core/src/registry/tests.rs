@@ -199,6 +199,15 @@ async fn whoever_has_it_open_while_another_adds_columns_goes_on_reading() {
 }
 
 #[tokio::test]
+async fn a_file_that_is_no_database_is_not_told_as_a_full_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("registry.db");
+    std::fs::write(&path, "no database at all ".repeat(500)).unwrap();
+    let error = crate::Error::from(Registry::open(&path).await.unwrap_err());
+    assert!(error.next.contains("damaged") && !error.next.contains("free space"), "{error:?}");
+}
+
+#[tokio::test]
 async fn a_locked_database_is_not_told_as_a_full_disk() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("registry.db");
