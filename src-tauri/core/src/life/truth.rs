@@ -111,6 +111,12 @@ pub struct Truth {
 
 /// What follows from the evidence, by the table above.
 pub fn judge(evidence: &Evidence<'_>) -> Truth {
+    // A file from the future, as after a clock was set back, would be newer than every row for ever.
+    let mut evidence = evidence.clone();
+    if let Some(said) = &mut evidence.said {
+        said.at = said.at.min(evidence.now);
+    }
+    let evidence = &evidence;
     let mut truth = decided(evidence);
     if truth.state.live() && evidence.process == Process::Runs && evidence.window == Some(Alive::No) {
         beside(&mut truth.by, NO_WINDOW);
