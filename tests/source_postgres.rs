@@ -419,7 +419,7 @@ async fn a_wrong_password_is_refused_without_being_shown() {
     let error = broken.recall(&question("gizmo"), limits()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "not configured: user reader needs a password, and \"my facts\" cannot be the name of a secret"
+        "its secret cannot be read: \"my facts\" cannot be the name of a secret"
     );
 }
 
