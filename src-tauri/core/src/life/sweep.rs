@@ -65,7 +65,6 @@ async fn try_sweep(host: &Host, registry: &Registry, effort: Effort) -> Result<(
     confirm_late(registry, &agents, host.now() - CONFIRMED_LATE).await?;
     tell::settle(host, registry).await?;
     let agents = if changed { registry.agents().await? } else { agents };
-    // Of an agent whose row does not read nothing is known: it may well be at work.
     // Of an agent whose row does not read nothing is known: it may well be at work. A folder that is not there may have
     // been moved or be on a disk that comes back: what lies in it is not gone.
     let stays = |agent: &Agent| agent.state.live() || !agent.folder.exists();
