@@ -417,10 +417,7 @@ async fn a_wrong_password_is_refused_without_being_shown() {
     // A name that no secret can have stands for any store that cannot be read.
     let broken = open_with("my facts", &config(&database), None);
     let error = broken.recall(&question("gizmo"), limits()).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "its secret cannot be read: \"my facts\" cannot be the name of a secret"
-    );
+    assert_eq!(error.to_string(), "its secret cannot be read: \"my facts\" cannot be the name of a secret");
 }
 
 #[tokio::test]

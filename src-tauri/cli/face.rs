@@ -201,9 +201,9 @@ impl Face for Person {
                 let folder = clean(&self.host.display(folder));
                 let mut question = format!("Trust {} for {agent}?\n", paint(STRONG, &folder));
                 if enables.is_empty() {
-                    question.push_str(&format!("It holds no hooks, servers or settings for {agent}.\n"));
+                    question = question + "It holds no hooks, servers or settings for " + agent + ".\n";
                 } else {
-                    question.push_str(&format!("Trusting it lets {agent} use what it brings:\n"));
+                    question = question + "Trusting it lets " + agent + " use what it brings:\n";
                     for item in enables {
                         question = question + "  • " + &clean(item) + "\n";
                     }

@@ -261,7 +261,7 @@ fn list(look: &Look<'_>, agents: &[Agent], hidden: usize) -> String {
 async fn other_words(host: &Host, agents: &[Agent]) {
     let now = host.now();
     let due = agents.iter().map(|agent| freshness::until_other_words(agent, now)).min();
-    let due = due.and_then(|due| due.to_std().ok()).unwrap_or(Duration::from_secs(60));
+    let due = due.and_then(|due| due.to_std().ok()).unwrap_or(Duration::from_mins(1));
     tokio::time::sleep(due).await;
 }
 

@@ -81,6 +81,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().canonicalize().unwrap();
         let socket = format!("pao-found-{}", uuid::Uuid::new_v4().simple());
+        #[expect(clippy::disallowed_methods, reason = "tmux is where the caller's PATH says")]
         let path = std::env::var_os("PATH").unwrap();
         let host = Host {
             pao_home: home.join("pao"),
