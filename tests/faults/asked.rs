@@ -120,7 +120,7 @@ fn trust_is_asked_once_with_what_it_enables_and_a_no_leaves_nothing_behind() {
     for answer in ["n", ""] {
         let person = Person::runs(world, &folder, "spawn --terminal tmux fix the login bug");
         let screen = person.sees("Trust it? [y/N]");
-        assert!(screen.contains("Trust ~/code/api?"), "{screen}");
+        assert!(screen.contains("Trust ~/code/api for Claude Code?"), "{screen}");
         assert!(screen.contains("echo checked") && screen.contains("search"), "{screen}");
         person.types(answer);
         let screen = person.sees("ended: 2");
@@ -266,8 +266,7 @@ fn a_question_nobody_knows_and_a_first_start_are_exit_code_5_and_are_quoted() {
     );
     let captured = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude-code/screens");
     let first = fs::read_to_string(captured.join("01-onboarding-theme.txt")).unwrap();
-    for (screen, quoted) in
-        [(unknown, "Do you want to recalibrate the flux?"), (first, "Choose the text style")]
+    for (screen, quoted) in [(unknown, "Do you want to recalibrate the flux?"), (first, "choose its colours")]
     {
         let world = pretending("cat \"$HOME/screen.txt\"\nexec sleep 600", 90);
         world.write("screen.txt", &screen);

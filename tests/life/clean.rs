@@ -70,7 +70,8 @@ fn gone(world: &World, id: &str, name: &str, folder: &Path, state: State) {
         let project = Project::of(&folder);
         let wanted = deliver::Wanted {
             agent: id,
-            way: if state == State::Paused { Way::Files } else { Way::Session },
+            // What an agent lends to its project by files is back before it rests.
+            way: Way::Session,
             context: None,
             folder: &folder,
             project: &project,

@@ -9,7 +9,7 @@ use pao_core::life::several::several;
 use pao_core::registry::agents::Agent;
 use pao_core::spawn::passed::{Briefing, Gathered, Receipt};
 use pao_core::spawn::request::{Consent, Face, Progress};
-use pao_core::words::need;
+use pao_core::words::question;
 use pao_core::{Error, Kind, wire};
 
 use super::checkpoint::named;
@@ -71,7 +71,7 @@ fn unproven(resumed: &Resumed) -> Option<Error> {
     }
     let message = match &ready.needs {
         Some(needs) => {
-            format!("{} waits for you: {}", resumed.name, need(needs, Some(&ready.evidence)))
+            format!("{} waits for you: {}", resumed.name, question(needs, Some(&ready.evidence)))
         }
         None => format!("nothing has proved that {} is at its prompt line", resumed.name),
     };

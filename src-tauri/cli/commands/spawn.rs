@@ -8,7 +8,7 @@ use pao_core::life::checkpoint;
 use pao_core::spawn;
 use pao_core::spawn::passed::Receipt;
 use pao_core::spawn::request::{Request, Spawned};
-use pao_core::words::need;
+use pao_core::words::question;
 use pao_core::{Error, Kind, wire};
 
 use super::{brief, waiting};
@@ -84,7 +84,7 @@ fn unproven(spawned: &Spawned) -> Option<Error> {
     }
     let message = match &spawned.ready.needs {
         Some(needs) => {
-            format!("{} waits for you: {}", spawned.name, need(needs, Some(&spawned.ready.evidence)))
+            format!("{} waits for you: {}", spawned.name, question(needs, Some(&spawned.ready.evidence)))
         }
         None => format!("nothing has proved that {} received its prompt", spawned.name),
     };

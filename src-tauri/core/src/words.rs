@@ -11,16 +11,30 @@ pub fn counted(number: impl Display, one: &str, many: &str) -> String {
 /// Longest need in a list, in characters.
 const NEED: usize = 80;
 
+/// Longest question that is quoted whole, in characters.
+const QUESTION: usize = 300;
+
 /// What an agent waits for, in one short line. A page that is the host agent's own affair is named, not quoted.
 ///
 /// `evidence` is the phrase the need rests on, as "login on the screen".
 pub fn need(text: &str, evidence: Option<&str>) -> String {
-    match evidence.and_then(|phrase| phrase.split_once(" on the screen")).map(|(kind, _)| kind) {
-        Some("login") => "it wants you to log in".into(),
-        Some("theme") => "it wants you to choose its colours".into(),
-        Some("api-key") => "it asks whether to use your API key".into(),
-        Some("security-notes") => "it shows its notes on security".into(),
-        _ => first_line(text, NEED),
+    own_page(evidence).map_or_else(|| first_line(text, NEED), Into::into)
+}
+
+/// The same where there is room: any other question is quoted whole, on one line.
+pub fn question(text: &str, evidence: Option<&str>) -> String {
+    let whole = || first_line(&text.split_whitespace().collect::<Vec<_>>().join(" "), QUESTION);
+    own_page(evidence).map_or_else(whole, Into::into)
+}
+
+/// Pages on which a host agent sets itself up.
+fn own_page(evidence: Option<&str>) -> Option<&'static str> {
+    match evidence?.split_once(" on the screen")?.0 {
+        "login" => Some("it wants you to log in"),
+        "theme" => Some("it wants you to choose its colours"),
+        "api-key" => Some("it asks whether to use your API key"),
+        "security-notes" => Some("it shows its notes on security"),
+        _ => None,
     }
 }
 
@@ -50,5 +64,10 @@ mod tests {
         let long = need(&"字".repeat(300), None);
         assert!(long.chars().count() == 80 && long.ends_with('…'), "{long}");
         assert_eq!(need("", None), "");
+        assert_eq!(
+            question("\n Title\n\n May I?\n 1. Yes", Some("unknown on the screen")),
+            "Title May I? 1. Yes"
+        );
+        assert_eq!(question(page, Some("login on the screen")), "it wants you to log in");
     }
 }

@@ -197,7 +197,9 @@ async fn launch_and_wait(
         registry.set_session(job.id, session, "fork", host.now()).await?;
     }
     match &ready.needs {
-        Some(needs) => step.done(format!("needs you: {}", crate::words::need(needs, Some(&ready.evidence)))),
+        Some(needs) => {
+            step.done(format!("needs you: {}", crate::words::question(needs, Some(&ready.evidence))))
+        }
         None if ready.receipt == Receipt::Unknown => step.failed(ready.evidence.clone()),
         None if prompt.is_none() && ready.receipt == Receipt::Confirmed => {
             step.done(format!("ready, {}", ready.evidence));
