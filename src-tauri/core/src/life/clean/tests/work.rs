@@ -118,7 +118,8 @@ async fn what_is_half_done_or_is_no_linked_worktree_stays() {
     fs::write(linked.repository.join("new.rs"), "// other\n").unwrap();
     linked.world.git(&linked.repository, &["add", "-A"]).await;
     linked.world.git(&linked.repository, &["commit", "-q", "-m", "other"]).await;
-    let merged = Run::new("git").args(["merge", "-q", "main"]).cwd(&linked.path).output().await.unwrap();
+    let merge = ["-c", "user.name=t", "-c", "user.email=t@e.invalid", "merge", "-q", "main"];
+    let merged = Run::new("git").args(merge).cwd(&linked.path).output().await.unwrap();
     assert!(!merged.success());
     linked.held("a merge half-done").await;
 
