@@ -116,11 +116,16 @@ async fn one(host: &Host, registry: &Registry, open: &mut Open, index: usize) ->
         open.record.parts[index].saved = true;
         open.save()?;
     }
+    let mut claimed_by = Identity::own();
     if let (Of::Agent { id }, true) = (&group.of, group.items.iter().any(|i| i.thing == Thing::Row)) {
         // Whoever claims the row has the agent; from here on it is nobody else's to clean up or to bring back.
         let row = registry.agent(id).await?;
         let claimed = match row {
-            Some(row) if row.archived_at.is_some() => row.archived_at == Some(stamped(at)),
+            Some(row) if row.archived_at.is_some() => {
+                // This very cleanup's, whose process was killed: nobody else cleans up while we do.
+                claimed_by = row.claim.map_or(claimed_by, |claim| claim.by);
+                row.archived_at == Some(stamped(at))
+            }
             Some(row) => {
                 let why = not_any_more(host, registry, &group).await?;
                 why.is_none() && registry.archive_as_seen(&row, Identity::own(), at).await?
@@ -142,7 +147,7 @@ async fn one(host: &Host, registry: &Registry, open: &mut Open, index: usize) ->
         (piece.stage, piece.note) = (stage, note);
     }
     if let Of::Agent { id } = &group.of {
-        registry.release(id, Identity::own()).await?;
+        registry.release(id, claimed_by).await?;
     }
     Ok(())
 }
