@@ -198,7 +198,7 @@ async fn launch_and_wait(
     }
     match &ready.needs {
         Some(needs) => {
-            step.done(format!("needs you: {}", crate::words::question(needs, Some(&ready.evidence))))
+            step.done(format!("needs you: {}", crate::words::question(needs, Some(&ready.evidence))));
         }
         None if ready.receipt == Receipt::Unknown => step.failed(ready.evidence.clone()),
         None if prompt.is_none() && ready.receipt == Receipt::Confirmed => {
