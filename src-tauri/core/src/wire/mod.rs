@@ -4,6 +4,7 @@
 //! UTC, durations whole milliseconds, paths as they are on disk.
 
 mod clean;
+pub mod door;
 pub mod life;
 pub mod look;
 pub mod rest;
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use ts_rs::TS;
 
 pub use clean::{CleanGroup, CleanItem, CleanPlan, CleanedGroup, CleanedItem, Cleanup};
 
@@ -22,7 +24,7 @@ use crate::spawn::passed::{self, LeftOut, Receipt, SourceState};
 use crate::spawn::request;
 
 /// An error.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, TS)]
 pub struct Failure {
     /// `internal`, `user`, `config`, `environment` or `unconfirmed`.
     pub kind: &'static str,
@@ -46,7 +48,7 @@ impl From<&crate::Error> for Failure {
 }
 
 /// One step of a spawn.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, TS)]
 pub struct Step {
     /// `topic`, `gather`, `briefing`, `deliver`, `trust`, `launch` or `ready`.
     pub name: &'static str,
@@ -77,7 +79,7 @@ pub struct Statements {
 }
 
 /// How one source fared.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, TS)]
 pub struct SourceReport {
     /// Its name in the configuration.
     pub name: String,
@@ -115,7 +117,7 @@ impl From<&passed::SourceReport> for SourceReport {
 }
 
 /// One memory considered for a briefing.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, TS)]
 pub struct Line {
     /// Source it came from.
     pub source: String,
@@ -437,7 +439,7 @@ impl From<&history::IngestReport> for IndexReport {
 }
 
 /// One configured source.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, TS)]
 pub struct Source {
     /// Its name.
     pub name: String,
@@ -458,7 +460,7 @@ pub struct Source {
 }
 
 /// One setting in effect.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, TS)]
 pub struct Setting {
     /// Its key.
     pub key: String,
@@ -501,7 +503,7 @@ impl From<&crate::config::edit::Setting> for Setting {
 }
 
 /// One thing that `pao doctor` looked at.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, TS)]
 pub struct Check {
     /// What it is.
     pub name: String,

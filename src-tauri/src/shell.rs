@@ -1,0 +1,4 @@
+//! What the commands work with.
+
+/// The running app.
+pub struct Shell {}
