@@ -21,6 +21,7 @@ pub mod spawn;
 pub mod text;
 pub mod typing;
 pub mod uninstall;
+pub mod view;
 pub mod wire;
 pub mod words;
 pub mod worktree;

@@ -11,6 +11,7 @@ pub mod deliver;
 pub mod gather;
 pub mod launch;
 pub mod passed;
+pub mod preview;
 pub mod program;
 pub mod ready;
 pub mod request;

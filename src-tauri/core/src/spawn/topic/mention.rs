@@ -12,6 +12,7 @@
 //! - Relative paths (`and/or`, `src/lib.rs`) mean a folder only when they exist. A file named relatively inside the
 //!   current repository says what to work on, not where: the current folder stays.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::absolute;
@@ -27,6 +28,8 @@ pub enum Mention {
         path: PathBuf,
         /// There is nothing else in the text, so no task either.
         is_all: bool,
+        /// Where in the text it stands, in bytes.
+        at: Range<usize>,
     },
     /// A path that plainly means this disk and is not there.
     Missing(PathBuf),
@@ -73,7 +76,7 @@ pub fn find(text: &str, host: &Host) -> Option<Mention> {
             Some(found) => {
                 let outside = |s: &str| s.chars().all(|c| !c.is_alphanumeric());
                 let is_all = outside(&text[..at]) && outside(&text[at + found.length..]);
-                return Some(Mention::Folder { path: found.path, is_all });
+                return Some(Mention::Folder { path: found.path, is_all, at: at..at + found.length });
             }
             None if missing.is_none() => missing = shape.missing(closed.unwrap_or(rest), host),
             None => {}

@@ -12,6 +12,7 @@ mod refusal;
 mod suggest;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use self::mention::Mention;
@@ -44,7 +45,7 @@ pub fn resolve(asked: &Asked<'_>, host: &Host) -> Result<Topic, TopicError> {
     let (folder, words) = match asked.folder {
         Some(given) => (folder::explicit(given, host)?, Some(asked.words)),
         None => match mention::find(asked.words, host) {
-            Some(Mention::Folder { path, is_all }) => {
+            Some(Mention::Folder { path, is_all, .. }) => {
                 (folder::accept(&path, host)?, (!is_all).then_some(asked.words))
             }
             Some(Mention::Missing(path)) => {
@@ -62,6 +63,14 @@ pub fn resolve(asked: &Asked<'_>, host: &Host) -> Result<Topic, TopicError> {
     let query = prompt.clone().unwrap_or_default();
     let topic = Topic { prompt, query, folder, project, name };
     Ok(suggest(topic, &Hints::default()))
+}
+
+/// Where in the words a folder is named, in bytes.
+pub fn mentioned(words: &str, host: &Host) -> Option<Range<usize>> {
+    match mention::find(words, host)? {
+        Mention::Folder { at, .. } => Some(at),
+        Mention::Missing(_) => None,
+    }
 }
 
 /// What a path starts from when it is not absolute.

@@ -1,0 +1,124 @@
+//! Everything at a glance: agents, recent projects, sources, tray and troubles as one value that is pushed whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::{agents, tray};
+use crate::host::Host;
+use crate::life::clean::{Record, Standing};
+use crate::registry::agents::Agent;
+use crate::wire::door::{Glance, ProjectRow, SourceDot, Trouble, Undoable};
+
+/// What a glance is made of.
+#[derive(Debug, Clone)]
+pub struct Seen<'a> {
+    /// The machine: for how paths are shown.
+    pub host: &'a Host,
+    /// Now.
+    pub now: DateTime<Utc>,
+    /// The age at which half of an agent's freshness is left.
+    pub half_life: TimeDelta,
+    /// All agents.
+    pub agents: &'a [Agent],
+    /// Texts that wait, by agent.
+    pub queued: &'a BTreeMap<String, u32>,
+    /// Folders that something is remembered of.
+    pub folders: &'a [PathBuf],
+    /// How the sources fared when they were last asked.
+    pub sources: &'a [SourceDot],
+    /// What keeps the app from doing its work.
+    pub troubles: &'a [Trouble],
+    /// Nothing was ever set up here.
+    pub first_run: bool,
+    /// Cleanups, in any order.
+    pub cleanups: &'a [Record],
+}
+
+/// The glance.
+pub fn glance(seen: &Seen<'_>) -> Glance {
+    let agents = agents::rows(seen.agents, seen.queued, seen.host, seen.now, seen.half_life);
+    let tray = tray::tray(&agents, seen.troubles);
+    Glance {
+        projects: recent(seen),
+        sources: seen.sources.to_vec(),
+        tray,
+        troubles: seen.troubles.to_vec(),
+        first_run: seen.first_run,
+        undoable: undoable(seen.cleanups),
+        agents,
+    }
+}
+
+/// Folders agents were started in, most recently active first.
+fn recent(seen: &Seen<'_>) -> Vec<ProjectRow> {
+    let mut folders: BTreeSet<&Path> = seen.folders.iter().map(PathBuf::as_path).collect();
+    folders.extend(seen.agents.iter().map(|agent| agent.folder.as_path()));
+    let mut rows: Vec<ProjectRow> = folders.into_iter().map(|folder| project(seen, folder)).collect();
+    rows.sort_by(|a, b| b.active_at.cmp(&a.active_at).then_with(|| a.folder.cmp(&b.folder)));
+    rows
+}
+
+fn project(seen: &Seen<'_>, folder: &Path) -> ProjectRow {
+    let here = || seen.agents.iter().filter(|agent| agent.folder == folder);
+    let active = here().map(|agent| agent.sign_at).max();
+    ProjectRow {
+        folder: folder.to_string_lossy().into_owned(),
+        shown: seen.host.display(folder),
+        name: folder.file_name().map_or_else(|| "/".into(), |name| name.to_string_lossy().into_owned()),
+        branch: None,
+        changed: None,
+        active_at: active,
+        session_at: active,
+        agents: u32::try_from(here().filter(|agent| agent.state.live()).count()).unwrap_or(u32::MAX),
+    }
+}
+
+fn undoable(cleanups: &[Record]) -> Vec<Undoable> {
+    let open = cleanups.iter().filter(|record| record.standing == Standing::Done);
+    let mut rows: Vec<Undoable> = open
+        .filter_map(|record| {
+            let agents = record.parts.iter().filter(|part| part.left.is_none()).count();
+            (agents > 0).then(|| Undoable {
+                id: record.id.clone(),
+                at: record.at,
+                agents: u32::try_from(agents).unwrap_or(u32::MAX),
+            })
+        })
+        .collect();
+    rows.sort_by(|a, b| b.at.cmp(&a.at));
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::agents::State;
+    use crate::view::agents::tests::{agent, host, now};
+    use crate::wire::door::Shape;
+
+    #[test]
+    fn a_glance_counts_live_agents_by_project_and_remembers_folders_without_any() {
+        let agents = [agent("a", State::Working, 5), agent("b", State::Ended, 1), agent("c", State::Idle, 9)];
+        let queued = BTreeMap::from([("c".to_string(), 2)]);
+        let seen = Seen {
+            host: &host(),
+            now: now(),
+            half_life: TimeDelta::hours(24),
+            agents: &agents,
+            queued: &queued,
+            folders: &["/home/me/code/支付对账".into()],
+            sources: &[],
+            troubles: &[],
+            first_run: false,
+            cleanups: &[],
+        };
+        let glance = glance(&seen);
+        assert_eq!((glance.tray.shape, glance.tray.number), (Shape::Working, 1));
+        let projects: Vec<(&str, u32)> = glance.projects.iter().map(|p| (p.name.as_str(), p.agents)).collect();
+        assert_eq!(projects, [("api", 2), ("支付对账", 0)]);
+        let waiting: Vec<u32> = glance.agents.iter().map(|row| row.queued).collect();
+        assert_eq!(waiting, [0, 2, 0]);
+    }
+}
