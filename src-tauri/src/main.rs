@@ -2,23 +2,92 @@
 
 mod commands;
 mod door;
+mod events;
+mod hotkey;
+mod jobs;
+mod log;
+mod not_yet;
+mod popover;
 mod shell;
+mod tray;
+mod windows;
 
-fn main() {
-    let app = tauri::Builder::default()
-        .plugin(tauri_plugin_single_instance::init(|_app, _args, _cwd| {}))
-        .plugin(tauri_plugin_global_shortcut::Builder::new().build())
+use std::process::ExitCode;
+
+use pao_core::Error;
+use pao_core::host::{Host, os};
+use tauri::{Manager, RunEvent};
+
+use crate::shell::Shell;
+
+fn main() -> ExitCode {
+    let host = match Host::current() {
+        Ok(host) => host.of_app(),
+        Err(error) => return told(&error),
+    };
+    if !os::IS_MACOS && !os::has_display(&host) {
+        return told(&Error::environment(
+            "there is no display to show the app on",
+            "start it inside a desktop session; everything it does `pao` does in a terminal",
+        ));
+    }
+    let _log = log::begin(&host);
+    match build(host) {
+        Ok(app) => {
+            app.run(happened);
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            tracing::error!(%error, "the app could not start");
+            told(&Error::environment(format!("the app could not start: {error}"), "run `pao doctor`"))
+        }
+    }
+}
+
+/// The app's own terminal is all there is as long as nothing can be shown.
+fn told(error: &Error) -> ExitCode {
+    eprintln!("{}\n{}", error.message, error.next);
+    ExitCode::from(error.kind.exit_code())
+}
+
+fn build(host: Host) -> tauri::Result<tauri::App> {
+    let builder = tauri::Builder::default()
+        // First, so that a second launch ends before it has begun anything.
+        .plugin(tauri_plugin_single_instance::init(|app, arguments, folder| {
+            windows::arrive(app, &arguments, std::path::Path::new(&folder));
+        }))
+        .plugin(tauri_plugin_deep_link::init())
+        .plugin(tauri_plugin_dialog::init())
+        .plugin(tauri_plugin_global_shortcut::Builder::new().build());
+    #[cfg(target_os = "macos")]
+    let builder = builder.plugin(tauri_nspanel::init());
+    builder
         .invoke_handler(tauri::generate_handler![door::door])
-        .setup(|app| {
-            tauri::WebviewWindowBuilder::new(app, "panel", tauri::WebviewUrl::App("index.html".into()))
-                .title("Prime Agent Orchestrator")
-                .inner_size(1025.0, 750.0)
-                .build()?;
+        .on_window_event(windows::happened)
+        .on_page_load(windows::loaded)
+        .setup(move |app| {
+            #[cfg(target_os = "macos")]
+            app.set_activation_policy(tauri::ActivationPolicy::Accessory);
+            let shell = Shell::new(app.handle().clone(), host);
+            app.manage(shell.clone());
+            windows::create(app.handle())?;
+            tray::create(&shell)?;
+            events::begin(&shell);
+            windows::first(&shell);
             Ok(())
         })
-        .build(tauri::generate_context!());
-    match app {
-        Ok(app) => app.run(|_, _| {}),
-        Err(error) => tracing::error!(%error, "the app could not start"),
+        .build(tauri::generate_context!())
+}
+
+fn happened(app: &tauri::AppHandle, event: RunEvent) {
+    match event {
+        // The last window was closed; the tray stays. Only quitting has a code.
+        RunEvent::ExitRequested { code: None, api, .. } => api.prevent_exit(),
+        RunEvent::Exit => tracing::info!("the app ends; agents go on"),
+        #[cfg(target_os = "macos")]
+        RunEvent::Reopen { .. } => popover::show(app, None),
+        _ => {
+            let _ = app;
+        }
     }
 }

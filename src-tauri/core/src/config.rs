@@ -33,6 +33,16 @@ pub struct Config {
     pub secrets: SecretsConfig,
     /// Cleanup of agents that are gone.
     pub clean: CleanConfig,
+    /// The menu-bar app.
+    pub app: AppConfig,
+}
+
+/// The menu-bar app.
+#[derive(Debug, Clone, Default, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct AppConfig {
+    /// Keys that open the spawn panel from anywhere, e.g. `Ctrl+Alt+P`; none where empty.
+    pub hotkey: String,
 }
 
 /// Cleanup of agents that are gone.

@@ -77,6 +77,7 @@ const OURS: &[(&str, &str)] = &[
     ("edit", "briefings being edited"),
     ("history", "the search index of your transcripts (never the transcripts)"),
     ("locks", "locks"),
+    ("logs", "the app's log"),
     ("secrets", "the folder of passwords and tokens"),
     ("spool", "events of agents"),
     ("agent-version", "what was found out about this machine"),

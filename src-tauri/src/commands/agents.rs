@@ -1,37 +1,137 @@
-use pao_core::Error;
-use pao_core::wire::*;
-use pao_core::wire::door::*;
-use crate::door::*;
+//! Verbs for agents that run or rest.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures::future::join_all;
+use pao_core::life::account::account;
+use pao_core::life::focus::{self, Focused};
+use pao_core::life::pause::{self, Pausing};
+use pao_core::life::resume::{self, Resuming};
+use pao_core::life::tell::{self, To};
+use pao_core::life::{checkpoint, repository};
+use pao_core::registry::agents::Agent;
+use pao_core::view::page;
+use pao_core::wire::door::{AgentPage, Message, Outcome};
+use pao_core::{Context, Error};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::door::{Checkpointing, Handover, Target, Tell};
+use crate::jobs::Unasked;
+use crate::not_yet;
 use crate::shell::Shell;
 
-pub async fn agent(_shell: &Shell, _with: String) -> Result<AgentPage, Error> {
-    Err(Error::internal(""))
+/// How many agents are paused or resumed at once.
+const AT_ONCE: usize = 4;
+/// How long a window waits for a text to be delivered before it shows that it is queued.
+const TELL: Duration = Duration::from_secs(2);
+
+pub async fn agent(shell: &Shell, id: String) -> Result<AgentPage, Error> {
+    let context = shell.context_to_ask().await?;
+    let (account, kept) =
+        tokio::try_join!(account(&context, &id), checkpoint::list(&context.registry, Some(&id)))?;
+    let standing = repository::standing(&account.agent.folder).await;
+    let titles: BTreeMap<String, String> = kept.iter().map(|c| (c.id.clone(), c.data.summary())).collect();
+    let half_life = context.config.freshness.half_life();
+    Ok(page::page(&account, standing.as_ref(), &titles, &context.host, half_life))
 }
 
-pub async fn focus(_shell: &Shell, _with: String) -> Result<Outcome, Error> {
-    Err(Error::internal(""))
+pub async fn focus(shell: &Shell, id: String) -> Result<Outcome, Error> {
+    let context = shell.context().await?;
+    let (agent, focused) = focus::focus(&context, &id).await?;
+    Ok(match focused {
+        Focused::InFront => well(agent.name, "its terminal is in front"),
+        Focused::Attach(command) => Outcome {
+            what: agent.name,
+            outcome: format!("no window can be shown; run: {command}"),
+            well: false,
+        },
+    })
 }
 
-pub async fn tell(_shell: &Shell, _with: Tell) -> Result<Message, Error> {
-    Err(Error::internal(""))
+pub async fn tell(shell: &Shell, with: Tell) -> Result<Message, Error> {
+    let context = shell.context().await?;
+    let told = tell::tell(&context, &To::Name(with.agent), &with.text, TELL).await?;
+    shell.refresh().await;
+    let told = told.into_iter().next().ok_or_else(|| Error::internal("a text was told to nobody"))?;
+    Ok(Message { id: told.id, at: told.at, text: told.text, fate: told.fate.name().into(), note: told.note })
 }
 
-pub async fn checkpoint(_shell: &Shell, _with: Checkpointing) -> Result<Outcome, Error> {
-    Err(Error::internal(""))
+pub async fn checkpoint(shell: &Shell, with: Checkpointing) -> Result<Outcome, Error> {
+    let context = shell.context().await?;
+    let row = focus::find(&context, &with.agent).await?;
+    let made = checkpoint::make(&context.host, &context.registry, &row, with.message.as_deref()).await?;
+    Ok(well(row.name, format!("checkpoint {}: {}", made.id, made.data.summary())))
 }
 
-pub async fn pause(_shell: &Shell, _with: Target) -> Result<Vec<Outcome>, Error> {
-    Err(Error::internal(""))
+pub async fn pause(shell: &Shell, with: Target) -> Result<Vec<Outcome>, Error> {
+    let context = shell.context().await?;
+    let agents = match &with.agent {
+        Some(id) => vec![focus::find(&context, id).await?],
+        None => pause::all(&context, None).await?,
+    };
+    let how = Pausing { now: with.now, ..Pausing::default() };
+    let at_once = Semaphore::new(AT_ONCE);
+    let work = agents.iter().map(|agent| pause_one(&context, &agent.id, &how, &at_once));
+    let done = join_all(work).await;
+    shell.refresh().await;
+    Ok(outcomes(&agents, done))
 }
 
-pub async fn resume(_shell: &Shell, _with: Target) -> Result<Vec<Outcome>, Error> {
-    Err(Error::internal(""))
+async fn pause_one(context: &Context, id: &str, how: &Pausing, at_once: &Semaphore) -> Result<String, Error> {
+    let _turn = at_once.acquire().await;
+    let paused = pause::pause(context, id, how, &CancellationToken::new()).await?;
+    let megabytes = paused.freed / 1_048_576;
+    let said = format!("paused, {megabytes} MB freed, checkpoint {}", paused.checkpoint.id);
+    Ok(paused.notes.iter().fold(said, |said, note| said + "; " + note))
 }
 
-pub async fn rebrief(_shell: &Shell, _with: String) -> Result<Outcome, Error> {
-    Err(Error::internal(""))
+pub async fn resume(shell: &Shell, with: Target) -> Result<Vec<Outcome>, Error> {
+    let context = shell.context().await?;
+    let agents = match &with.agent {
+        Some(id) => vec![focus::find(&context, id).await?],
+        None => resume::all(&context, None).await?,
+    };
+    let how = Resuming { anyway: with.now, ..Resuming::default() };
+    let at_once = Semaphore::new(AT_ONCE);
+    let work = agents.iter().map(|agent| resume_one(&context, &agent.id, &how, &at_once));
+    let done = join_all(work).await;
+    shell.refresh().await;
+    Ok(outcomes(&agents, done))
+}
+
+async fn resume_one(
+    context: &Context,
+    id: &str,
+    how: &Resuming,
+    at_once: &Semaphore,
+) -> Result<String, Error> {
+    let _turn = at_once.acquire().await;
+    resume::resume(context, id, how, &Unasked, &CancellationToken::new()).await?;
+    Ok("resumed".into())
+}
+
+pub async fn rebrief(_shell: &Shell, _id: String) -> Result<Outcome, Error> {
+    Err(not_yet::verb("giving a running agent what is new", "tell it to run `pao recall` with its question"))
 }
 
 pub async fn handover(_shell: &Shell, _with: Handover) -> Result<Outcome, Error> {
-    Err(Error::internal(""))
+    Err(not_yet::verb("handing over", "make a checkpoint, then spawn another: `pao fork CHECKPOINT`"))
+}
+
+fn well(what: String, outcome: impl Into<String>) -> Outcome {
+    Outcome { what, outcome: outcome.into(), well: true }
+}
+
+/// One that failed is an outcome of its own: the others went on.
+fn outcomes(agents: &[Agent], done: Vec<Result<String, Error>>) -> Vec<Outcome> {
+    let outcome = |(agent, result): (&Agent, Result<String, Error>)| match result {
+        Ok(said) => well(agent.name.clone(), said),
+        Err(error) => {
+            let outcome = format!("{}: {}", error.message, error.next);
+            Outcome { what: agent.name.clone(), outcome, well: false }
+        }
+    };
+    agents.iter().zip(done).map(outcome).collect()
 }

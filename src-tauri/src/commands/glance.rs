@@ -1,9 +1,10 @@
+//! Everything at a glance.
+
 use pao_core::Error;
-use pao_core::wire::*;
-use pao_core::wire::door::*;
-use crate::door::*;
+use pao_core::wire::door::Glance;
+
 use crate::shell::Shell;
 
-pub async fn glance(_shell: &Shell, _with: ()) -> Result<Glance, Error> {
-    Err(Error::internal(""))
+pub async fn glance(shell: &Shell, _with: ()) -> Result<Glance, Error> {
+    Ok(shell.refresh().await)
 }

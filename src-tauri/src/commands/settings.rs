@@ -1,45 +1,229 @@
-use pao_core::Error;
-use pao_core::wire::*;
-use pao_core::wire::door::*;
-use crate::door::*;
-use crate::shell::Shell;
+//! The settings, and their changes.
 
-pub async fn settings(_shell: &Shell, _with: ()) -> Result<Settings, Error> {
-    Err(Error::internal(""))
+use pao_core::config::edit::{self, Editor};
+use pao_core::config::{Config, HistoryConfig, SourceConfig, keys};
+use pao_core::host::secrets::{self, SecretStore};
+use pao_core::host::terminal;
+use pao_core::source::SourceError;
+use pao_core::spawn::program;
+use pao_core::wire::door::{
+    AgentChoice, FolderConsent, Hotkey, Outcome, Settings, SourceSettings, Switch, TerminalChoice,
+};
+use pao_core::wire::{Setting, Source};
+use pao_core::{Context, Error, agent, uninstall};
+use tauri_plugin_dialog::DialogExt;
+
+use crate::door::{Change, NewSource, Secret, Switching};
+use crate::shell::{Shell, lock};
+use crate::{events, hotkey, not_yet};
+
+pub async fn settings(shell: &Shell, _with: ()) -> Result<Settings, Error> {
+    let context = shell.context_to_ask().await?;
+    let Context { host, config, .. } = &context;
+    let written = uninstall::plan(host).await?.traces;
+    let store = SecretStore::new(host, &config.secrets.store)?;
+    Ok(Settings {
+        values: edit::settings(host)?.iter().map(Setting::from).collect(),
+        sources: sources(config),
+        roots: Vec::new(),
+        terminals: terminals(host),
+        agents: agents(&context).await,
+        folders: folders(&context).await?,
+        hotkey: lock(&shell.hotkey).clone(),
+        login_item: not_yet::switch(),
+        notifications: not_yet::switch(),
+        file_manager: not_yet::switch(),
+        command_line: not_yet::switch(),
+        marks: Vec::new(),
+        written: written
+            .into_iter()
+            .map(|trace| Outcome { what: trace.what, outcome: "is there".into(), well: true })
+            .collect(),
+        config_path: host.config_file().to_string_lossy().into_owned(),
+        secret_store: store.place(),
+    })
 }
 
-pub async fn set(_shell: &Shell, _with: Change) -> Result<Settings, Error> {
-    Err(Error::internal(""))
+fn sources(config: &Config) -> Vec<SourceSettings> {
+    let implied = config.implied_history().map(|name| {
+        let source = SourceConfig::History(HistoryConfig::default());
+        source_settings(config, name, &source, true)
+    });
+    let named = config.sources.iter().map(|(name, source)| source_settings(config, name, source, false));
+    implied.into_iter().chain(named).collect()
 }
 
-pub async fn check_source(_shell: &Shell, _with: String) -> Result<Source, Error> {
-    Err(Error::internal(""))
+fn source_settings(config: &Config, name: &str, source: &SourceConfig, by_default: bool) -> SourceSettings {
+    let deadline = match source {
+        SourceConfig::History(c) => c.deadline_ms,
+        SourceConfig::Postgres(c) => c.deadline_ms,
+        SourceConfig::Worker(c) => c.deadline_ms,
+    };
+    SourceSettings {
+        source: shown(name, source, by_default),
+        has_secret: matches!(source, SourceConfig::History(_)).then_some(false),
+        deadline_ms: u32::try_from(deadline.unwrap_or(config.spawn.deadline_ms)).unwrap_or(u32::MAX),
+    }
 }
 
-pub async fn add_source(_shell: &Shell, _with: NewSource) -> Result<SourceSettings, Error> {
-    Err(Error::internal(""))
+fn shown(name: &str, source: &SourceConfig, by_default: bool) -> Source {
+    let at = match source {
+        SourceConfig::History(c) if c.folders.is_empty() => "transcripts on this disk".to_string(),
+        SourceConfig::History(c) => format!("transcripts on this disk and in {}", c.folders.join(", ")),
+        SourceConfig::Postgres(c) => c.url.clone(),
+        SourceConfig::Worker(c) => format!("{} ({})", c.url, c.protocol),
+    };
+    let (kind, enabled) = (source.kind(), source.enabled());
+    Source { name: name.into(), kind, enabled, by_default, at, reachable: None, found: None }
 }
 
-pub async fn remove_source(_shell: &Shell, _with: String) -> Result<(), Error> {
-    Err(Error::internal(""))
+fn terminals(host: &pao_core::host::Host) -> Vec<TerminalChoice> {
+    let installed: Vec<&'static str> = terminal::installed(host).iter().map(|t| t.name()).collect();
+    let here: Vec<&str> = terminal::names_here().collect();
+    let known = terminal::KNOWN.iter().filter(|known| here.contains(&known.name));
+    known
+        .map(|known| TerminalChoice {
+            name: known.name.into(),
+            display: known.says.into(),
+            installed: installed.contains(&known.name),
+            note: None,
+        })
+        .collect()
 }
 
-pub async fn set_secret(_shell: &Shell, _with: Secret) -> Result<Outcome, Error> {
-    Err(Error::internal(""))
+async fn agents(context: &Context) -> Vec<AgentChoice> {
+    let Context { host, config, .. } = context;
+    let mut choices = Vec::new();
+    for kind in agent::ALL {
+        let found = program::find(host, kind, config.command(kind)).await.ok().map(|program| {
+            let version = program.version.map(|version| format!(", version {version}")).unwrap_or_default();
+            format!("{}{version}", host.display(&program.path))
+        });
+        choices.push(AgentChoice { kind: kind.kind.into(), display: kind.display.into(), found });
+    }
+    choices
+}
+
+async fn folders(context: &Context) -> Result<Vec<FolderConsent>, Error> {
+    let Context { host, registry, .. } = context;
+    let mut rows = Vec::new();
+    for folder in registry.folders().await? {
+        let consents = registry.consents(&folder).await?;
+        rows.push(FolderConsent {
+            shown: host.display(&folder),
+            trust: consents.trust,
+            skip: consents.skip_permissions,
+            permission: registry.choices(&folder).await?.permission,
+            folder: folder.to_string_lossy().into_owned(),
+        });
+    }
+    Ok(rows)
+}
+
+pub async fn set(shell: &Shell, with: Change) -> Result<Settings, Error> {
+    {
+        let mut editor = Editor::open(&shell.host)?;
+        match &with.value {
+            Some(value) => editor.set(&with.key, value)?,
+            None => drop(editor.unset(&with.key)?),
+        }
+        editor.save()?;
+    }
+    if with.key.starts_with("agent") {
+        events::look_for_agent(shell.clone()).await;
+    }
+    shell.refresh().await;
+    settings(shell, ()).await
+}
+
+pub async fn check_source(shell: &Shell, name: String) -> Result<Source, Error> {
+    let context = shell.context_to_ask().await?;
+    let found = sources(&context.config).into_iter().find(|source| source.source.name == name);
+    let Some(SourceSettings { mut source, .. }) = found else {
+        return Err(Error::user(format!("there is no source {name}"), "look at the list of sources again"));
+    };
+    let opened = context.sources()?;
+    if let Some((opened, limits)) = opened.iter().find(|(opened, _)| opened.name() == name) {
+        let tried = tokio::time::timeout(limits.deadline, opened.check(*limits)).await;
+        let tried = tried.unwrap_or(Err(SourceError::TimedOut(limits.deadline)));
+        source.reachable = Some(tried.is_ok());
+        source.found = Some(tried.unwrap_or_else(|error| error.to_string()));
+    }
+    Ok(source)
+}
+
+pub async fn add_source(shell: &Shell, with: NewSource) -> Result<SourceSettings, Error> {
+    let known = keys::of_source(&with.kind).ok_or_else(|| {
+        Error::user(
+            format!("there is no kind of source {:?}", with.kind),
+            "choose postgres, worker or history",
+        )
+    })?;
+    if let Some(key) = with.values.keys().find(|key| !known.iter().any(|known| known.name == *key)) {
+        return Err(Error::user(format!("a {} source has no key {key}", with.kind), "leave it out"));
+    }
+    let values: Vec<(&str, Option<&str>)> =
+        with.values.iter().map(|(key, value)| (key.as_str(), Some(value.as_str()))).collect();
+    let config = {
+        let mut editor = Editor::open(&shell.host)?;
+        editor.add_source(&with.name, &with.kind, &values)?;
+        editor.save()?
+    };
+    shell.refresh().await;
+    let added = config.sources.get(&with.name);
+    let added = added.ok_or_else(|| Error::internal("the source that was added is not in the file"))?;
+    Ok(source_settings(&config, &with.name, added, false))
+}
+
+pub async fn remove_source(shell: &Shell, name: String) -> Result<(), Error> {
+    {
+        let mut editor = Editor::open(&shell.host)?;
+        editor.remove_source(&name)?;
+        editor.save()?;
+    }
+    shell.refresh().await;
+    Ok(())
+}
+
+pub async fn set_secret(shell: &Shell, with: Secret) -> Result<Outcome, Error> {
+    let config = Config::load(&shell.host)?;
+    if !config.secret_names().any(|name| name == with.name) {
+        let message = format!("there is no source {} that takes a password or token", with.name);
+        return Err(Error::user(message, "add the source first"));
+    }
+    let store = SecretStore::new(&shell.host, &config.secrets.store)?;
+    let done = match with.value {
+        Some(value) if value.is_empty() => {
+            return Err(Error::user("the value is empty", "to remove a secret, delete it"));
+        }
+        Some(value) => {
+            store.set(&with.name, &secrets::Secret::new(value)).await?;
+            "kept"
+        }
+        None if store.delete(&with.name).await? => "deleted",
+        None => "not there",
+    };
+    Ok(Outcome { what: with.name, outcome: format!("{done} in {}", store.place()), well: true })
 }
 
 pub async fn switch(_shell: &Shell, _with: Switching) -> Result<Switch, Error> {
-    Err(Error::internal(""))
+    Err(not_yet::verb("this switch", "use the system's own settings"))
 }
 
-pub async fn set_hotkey(_shell: &Shell, _with: Option<String>) -> Result<Hotkey, Error> {
-    Err(Error::internal(""))
+pub async fn set_hotkey(shell: &Shell, keys: Option<String>) -> Result<Hotkey, Error> {
+    hotkey::change(shell, keys.as_deref())
 }
 
-pub async fn set_roots(_shell: &Shell, _with: Vec<String>) -> Result<Settings, Error> {
-    Err(Error::internal(""))
+pub async fn set_roots(_shell: &Shell, _roots: Vec<String>) -> Result<Settings, Error> {
+    Err(not_yet::verb("watching folders", "name the folder when you spawn"))
 }
 
-pub async fn choose_folder(_shell: &Shell, _with: ()) -> Result<Option<String>, Error> {
-    Err(Error::internal(""))
+pub async fn choose_folder(shell: &Shell, _with: ()) -> Result<Option<String>, Error> {
+    let (chosen, choice) = tokio::sync::oneshot::channel();
+    shell.app.dialog().file().pick_folder(move |folder| {
+        // Whoever asked may be gone.
+        let _ = chosen.send(folder);
+    });
+    let folder = choice.await.ok().flatten().and_then(|folder| folder.into_path().ok());
+    Ok(folder.map(|folder| folder.to_string_lossy().into_owned()))
 }

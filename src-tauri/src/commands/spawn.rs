@@ -1,29 +1,116 @@
-use pao_core::Error;
-use pao_core::wire::*;
-use pao_core::wire::door::*;
-use crate::door::*;
+//! Preview, spawn and what belongs to them.
+
+use std::path::{Path, PathBuf};
+
+use pao_core::capture::redact::redact;
+use pao_core::host::files;
+use pao_core::registry::agents::Agent;
+use pao_core::spawn::deliver::BRIEFING_FILE;
+use pao_core::spawn::passed::Permission;
+use pao_core::spawn::request::{Delivery, Request};
+use pao_core::spawn::{self, topic};
+use pao_core::view::preview::{self as view, Around, Before};
+use pao_core::wire::door::{Preview, Wish};
+use pao_core::{Context, Error};
+
+use crate::door::{Answer, Marking, Memory};
+use crate::jobs::{Followed, Unasked};
+use crate::not_yet;
 use crate::shell::Shell;
 
-pub async fn preview(_shell: &Shell, _with: Wish) -> Result<Preview, Error> {
-    Err(Error::internal(""))
+pub async fn preview(shell: &Shell, wish: Wish) -> Result<Preview, Error> {
+    let cancel = shell.next_preview();
+    let request = request(&wish)?;
+    let context = shell.context_to_ask().await?;
+    let made = spawn::preview::preview(&context, &request, &Unasked, &cancel).await?;
+    shell.asked(&made.brief.gathered.reports);
+    shell.keep_memories(&made.brief.gathered);
+    let folder = &made.brief.topic.folder;
+    let agents = context.registry.agents().await?;
+    let here = |agent: &&Agent| agent.folder == *folder;
+    let neighbours = agents.iter().filter(here).filter(|a| a.state.live()).map(|a| a.name.clone()).collect();
+    let last = agents.iter().filter(here).find_map(|agent| Some((agent, delivered(&context, agent)?)));
+    let before = last.as_ref().map(|(agent, markdown)| Before { at: agent.created_at, markdown });
+    let found = if wish.folder.is_none() { topic::mentioned(&wish.text, &context.host) } else { None };
+    let around = Around { host: &context.host, typed: (&wish.text, found), before, neighbours };
+    Ok(view::preview(&made, around))
 }
 
-pub async fn spawn(_shell: &Shell, _with: Wish) -> Result<String, Error> {
-    Err(Error::internal(""))
+/// An agent's briefing, where it still lies in its private folder.
+fn delivered(context: &Context, agent: &Agent) -> Option<String> {
+    let file = context.host.agent_dir(&agent.id).join(BRIEFING_FILE);
+    let bytes = files::read_if_there(&file).ok()??;
+    String::from_utf8(bytes).ok()
 }
 
-pub async fn answer(_shell: &Shell, _with: Answer) -> Result<(), Error> {
-    Err(Error::internal(""))
+pub async fn spawn(shell: &Shell, wish: Wish) -> Result<String, Error> {
+    let request = request(&wish)?;
+    let folder = request.folder.as_deref();
+    let base = folder.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let name = wish.name.clone().or(base).unwrap_or_default();
+    let shown = folder.map(|folder| shell.host.display(folder)).unwrap_or_default();
+    let (job, cancel) = shell.jobs.begin(&name, &shown);
+    let face = Followed { shell: shell.clone(), job: job.clone(), cancel, markdown: wish.markdown };
+    tauri::async_runtime::spawn(async move {
+        let shell = &face.shell;
+        let result = match shell.context().await {
+            Ok(context) => spawn::spawn(&context, &request, &face, &face.cancel).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = &result {
+            tracing::warn!(%error, "a spawn ended");
+        }
+        shell.jobs.end(shell, &face.job, &result);
+        shell.refresh().await;
+    });
+    Ok(job)
 }
 
-pub async fn cancel(_shell: &Shell, _with: String) -> Result<(), Error> {
-    Err(Error::internal(""))
+/// What the window chose, checked.
+fn request(wish: &Wish) -> Result<Request, Error> {
+    if wish.worktree {
+        return Err(not_yet::verb(
+            "a worktree of its own",
+            "make one with `git worktree add` and spawn there",
+        ));
+    }
+    let unknown = |what: &str, word: &str| Error::internal(format!("the window asks for {what} {word:?}"));
+    let permission = wish.permission.as_deref();
+    let permission =
+        permission.map(|word| Permission::from_name(word).ok_or_else(|| unknown("permission", word)));
+    let delivery = wish.delivery.as_deref();
+    let delivery = delivery.map(|word| Delivery::from_name(word).ok_or_else(|| unknown("delivery", word)));
+    let filled = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+    Ok(Request {
+        folder: filled(&wish.folder).map(PathBuf::from),
+        text: wish.text.clone(),
+        name: filled(&wish.name),
+        agent: filled(&wish.agent),
+        terminal: filled(&wish.terminal),
+        permission: permission.transpose()?,
+        delivery: delivery.transpose()?,
+        budget: wish.budget.and_then(|budget| usize::try_from(budget).ok()),
+        without_sources: wish.without_sources.clone(),
+        edit: wish.markdown.is_some(),
+        ..Request::default()
+    })
+}
+
+pub async fn answer(shell: &Shell, with: Answer) -> Result<(), Error> {
+    shell.jobs.answer(&with.job, with.yes)
+}
+
+pub async fn cancel(shell: &Shell, job: String) -> Result<(), Error> {
+    shell.jobs.cancel(&job)
 }
 
 pub async fn mark(_shell: &Shell, _with: Marking) -> Result<(), Error> {
-    Err(Error::internal(""))
+    Err(not_yet::verb("pinning and dropping memories", "edit the briefing before it is delivered"))
 }
 
-pub async fn show_source(_shell: &Shell, _with: Memory) -> Result<String, Error> {
-    Err(Error::internal(""))
+pub async fn show_source(shell: &Shell, with: Memory) -> Result<String, Error> {
+    let text = shell.memory(&with.source, &with.id).ok_or_else(|| {
+        Error::user("this memory is not of the last preview", "let the preview be made again, then look")
+    })?;
+    Ok(redact(&text).into_owned())
 }

@@ -84,5 +84,8 @@ fn the_windows_know_the_same_door() {
         std::fs::write(&path, &made).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == made, "ui/src/host/door.ts is not what the door says: PAO_UPDATE=1 cargo test -p pao-app door");
+    assert!(
+        kept == made,
+        "ui/src/host/door.ts is not what the door says: PAO_UPDATE=1 cargo test -p pao-app door"
+    );
 }

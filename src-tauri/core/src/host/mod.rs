@@ -127,6 +127,23 @@ impl Host {
         }
     }
 
+    /// The same machine for the app: scripts and hooks must name the command beside it or, where there is none, the one
+    /// on the PATH; and relative paths start from the home directory, wherever the app was opened from.
+    #[must_use]
+    pub fn of_app(mut self) -> Self {
+        let beside = Some(self.exe.with_file_name("pao")).filter(|path| path.is_file());
+        if let Some(pao) = beside.or_else(|| self.find_on_path("pao")) {
+            self.exe = pao;
+        }
+        self.cwd.clone_from(&self.home);
+        self
+    }
+
+    /// Folder of the app's log.
+    pub fn log_dir(&self) -> PathBuf {
+        self.pao_home.join("logs")
+    }
+
     /// The registry's database.
     pub fn registry_file(&self) -> PathBuf {
         self.pao_home.join("registry.db")

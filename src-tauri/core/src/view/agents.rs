@@ -145,11 +145,7 @@ pub(crate) mod tests {
     pub fn agent(id: &str, state: State, minutes: i64) -> Agent {
         let at = now() - TimeDelta::minutes(minutes);
         let folder = PathBuf::from("/home/me/code/api");
-        Agent {
-            state,
-            handle: Some("%1".into()),
-            ..Agent::starting(id, id, &folder, "claude-code", at)
-        }
+        Agent { state, handle: Some("%1".into()), ..Agent::starting(id, id, &folder, "claude-code", at) }
     }
 
     pub fn row(shown: AgentState) -> AgentRow {
@@ -196,7 +192,10 @@ pub(crate) mod tests {
         one.needs = Some("permission for Bash: rm -r build".into());
         let shown = |agent: &Agent| super::row(agent, &BTreeMap::new(), &host(), now(), TimeDelta::hours(24));
         let row = shown(&one);
-        assert_eq!((row.needs.as_deref(), row.asks.as_deref()), (Some("permission for Bash"), Some("rm -r build")));
+        assert_eq!(
+            (row.needs.as_deref(), row.asks.as_deref()),
+            (Some("permission for Bash"), Some("rm -r build"))
+        );
         one.needs = Some("API Error: 529".into());
         let row = shown(&one);
         assert_eq!((row.needs.as_deref(), row.asks.as_deref()), (Some("API Error: 529"), None));

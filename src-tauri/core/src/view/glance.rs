@@ -116,7 +116,8 @@ mod tests {
         };
         let glance = glance(&seen);
         assert_eq!((glance.tray.shape, glance.tray.number), (Shape::Working, 1));
-        let projects: Vec<(&str, u32)> = glance.projects.iter().map(|p| (p.name.as_str(), p.agents)).collect();
+        let projects: Vec<(&str, u32)> =
+            glance.projects.iter().map(|p| (p.name.as_str(), p.agents)).collect();
         assert_eq!(projects, [("api", 2), ("支付对账", 0)]);
         let waiting: Vec<u32> = glance.agents.iter().map(|row| row.queued).collect();
         assert_eq!(waiting, [0, 2, 0]);

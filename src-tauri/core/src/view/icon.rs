@@ -139,12 +139,24 @@ struct Drop {
     up: [(f32, f32); 2],
 }
 
-const OUTLINE: Drop =
-    Drop { down: [(-2.9, 1.8), (-7.05, 3.7)], left: (-7.05, 7.4), radius: 3.3, up: [(0.0, -2.6), (-1.2, -4.3)] };
-const FILLED: Drop =
-    Drop { down: [(-3.1, 2.0), (-7.8, 4.1)], left: (-7.8, 8.1), radius: 3.95, up: [(0.0, -2.9), (-1.4, -4.6)] };
-const TONGUE: Drop =
-    Drop { down: [(-1.6, 1.0), (-2.9, 1.9)], left: (-2.9, 3.6), radius: 1.85, up: [(0.0, -1.3), (-0.9, -1.9)] };
+const OUTLINE: Drop = Drop {
+    down: [(-2.9, 1.8), (-7.05, 3.7)],
+    left: (-7.05, 7.4),
+    radius: 3.3,
+    up: [(0.0, -2.6), (-1.2, -4.3)],
+};
+const FILLED: Drop = Drop {
+    down: [(-3.1, 2.0), (-7.8, 4.1)],
+    left: (-7.8, 8.1),
+    radius: 3.95,
+    up: [(0.0, -2.9), (-1.4, -4.6)],
+};
+const TONGUE: Drop = Drop {
+    down: [(-1.6, 1.0), (-2.9, 1.9)],
+    left: (-2.9, 3.6),
+    radius: 1.85,
+    up: [(0.0, -1.3), (-0.9, -1.9)],
+};
 
 fn flame(tip: (f32, f32), shape: Drop) -> Option<Path> {
     let mut path = PathBuilder::new();

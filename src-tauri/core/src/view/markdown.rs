@@ -33,7 +33,10 @@ mod tests {
 
     #[test]
     fn plain_markdown_becomes_html() {
-        assert_eq!(html("# Facts\n\n- one `x`\n- *two*\n"), "<h1>Facts</h1>\n<ul>\n<li>one <code>x</code></li>\n<li><em>two</em></li>\n</ul>\n");
+        assert_eq!(
+            html("# Facts\n\n- one `x`\n- *two*\n"),
+            "<h1>Facts</h1>\n<ul>\n<li>one <code>x</code></li>\n<li><em>two</em></li>\n</ul>\n"
+        );
     }
 
     #[test]
@@ -60,8 +63,30 @@ mod tests {
     /// Every tag is one of ours, without attributes but a code block's language and a cell's alignment.
     fn assert_tame(text: &str) {
         let ours = [
-            "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "em", "strong", "del", "code", "pre", "blockquote",
-            "hr", "br", "table", "thead", "tbody", "tr", "th", "td",
+            "p",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "h5",
+            "h6",
+            "ul",
+            "ol",
+            "li",
+            "em",
+            "strong",
+            "del",
+            "code",
+            "pre",
+            "blockquote",
+            "hr",
+            "br",
+            "table",
+            "thead",
+            "tbody",
+            "tr",
+            "th",
+            "td",
         ];
         let made = html(text);
         for piece in made.split('<').skip(1) {
@@ -71,7 +96,8 @@ mod tests {
             assert!(ours.contains(&name), "{text:?} gave {made}");
             let harmless = ["", "class=\"language-", "style=\"text-align: ", "start=\""];
             let fits = harmless.iter().any(|start| {
-                (start.is_empty() && attributes.is_empty()) || (!start.is_empty() && attributes.starts_with(start))
+                (start.is_empty() && attributes.is_empty())
+                    || (!start.is_empty() && attributes.starts_with(start))
             });
             assert!(fits && attributes.matches('"').count() <= 2, "{text:?} gave {made}");
         }

@@ -9,6 +9,7 @@ pub mod diagnostics;
 pub mod glance;
 pub mod icon;
 pub mod markdown;
+pub mod menu;
 pub mod page;
 pub mod place;
 pub mod preview;

@@ -113,8 +113,12 @@ mod tests {
     #[test]
     fn an_icon_that_hangs_from_no_display_gives_the_main_ones_upper_right_corner() {
         let corner = (1710.0 - 380.0 - 8.0, 32.0);
-        for bogus in [rect(-9000.0, -500.0, 60.0, 74.0), rect(100.0, 900.0, 60.0, 74.0), rect(f64::NAN, 0.0, 1.0, 1.0), None]
-        {
+        for bogus in [
+            rect(-9000.0, -500.0, 60.0, 74.0),
+            rect(100.0, 900.0, 60.0, 74.0),
+            rect(f64::NAN, 0.0, 1.0, 1.0),
+            None,
+        ] {
             assert_eq!(place(&built_in_above(), bogus, WINDOW), Some(corner));
         }
         assert_eq!(place(&external_main(), None, WINDOW), Some((3440.0 - 388.0, 32.0)));

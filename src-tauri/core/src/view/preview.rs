@@ -52,7 +52,8 @@ pub fn preview(made: &Previewed, around: Around<'_>) -> Preview {
             None => sections.push(Section { title, lines: vec![shown(line)] }),
         }
     }
-    let ms: u64 = brief.steps.iter().map(|step| u64::try_from(step.took.as_millis()).unwrap_or(u64::MAX)).sum();
+    let ms: u64 =
+        brief.steps.iter().map(|step| u64::try_from(step.took.as_millis()).unwrap_or(u64::MAX)).sum();
     let (text, found) = around.typed;
     Preview {
         name: brief.topic.name.clone(),
@@ -130,7 +131,9 @@ fn cited(markdown: &str) -> BTreeMap<String, Cited> {
             continue;
         };
         let mut parts = citation.splitn(3, " · ");
-        let (Some(source), Some(date), Some(id)) = (parts.next(), parts.next(), parts.next()) else { continue };
+        let (Some(source), Some(date), Some(id)) = (parts.next(), parts.next(), parts.next()) else {
+            continue;
+        };
         let day = NaiveDate::parse_from_str(date, "%Y-%m-%d").ok();
         let at = day.and_then(|day| day.and_hms_opt(0, 0, 0)).map(|at| at.and_utc());
         let cited = Cited { source: source.into(), id: id.into(), at, text: text.trim().into() };
@@ -204,9 +207,10 @@ mod tests {
 
     #[test]
     fn a_document_is_read_back_and_compared() {
-        let now = BEFORE
-            .replace("/tmp", "/var/cache")
-            .replace("- fixed the [login] page [history · undated · u1]\n", "- new one [history · 2026-11-30 · u2]\n");
+        let now = BEFORE.replace("/tmp", "/var/cache").replace(
+            "- fixed the [login] page [history · undated · u1]\n",
+            "- new one [history · 2026-11-30 · u2]\n",
+        );
         let (before, now) = (cited(BEFORE), cited(&now));
         assert_eq!(change(&before, &now, &line("tests run with `make t`")), None);
         assert_eq!(change(&before, &now, &line("the cache is at /var/cache")).as_deref(), Some("changed"));

@@ -1,0 +1,100 @@
+//! Watches the registry and tells the windows what changed, whoever changed it: the app, the command line or a hook.
+//!
+//! Nothing is asked again and again. When the watcher breaks down it is begun anew; meanwhile the windows keep what
+//! they last knew.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pao_core::Error;
+use pao_core::life::watch::{Changes, Watch};
+use pao_core::registry::Registry;
+use pao_core::spawn::program;
+
+use crate::shell::Shell;
+
+/// How long a watcher that broke down is left alone.
+const REST: Duration = Duration::from_secs(2);
+
+/// Begins to watch, for as long as the app runs.
+pub fn begin(shell: &Shell) {
+    let shell = shell.clone();
+    tauri::async_runtime::spawn(async move {
+        shell.check_command();
+        shell.refresh().await;
+        tauri::async_runtime::spawn(look_for_agent(shell.clone()));
+        loop {
+            match tauri::async_runtime::spawn(watch(shell.clone())).await {
+                Ok(Ok(())) => {
+                    // Everything was removed. Whoever writes the next row brings it back, not the app.
+                    while !shell.host.registry_file().exists() {
+                        tokio::time::sleep(REST).await;
+                    }
+                }
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, "the registry is not watched");
+                    shell.trouble("registry", Some(&error));
+                    shell.refresh().await;
+                    tokio::time::sleep(REST).await;
+                }
+                Err(error) => {
+                    tracing::error!(%error, "the watcher broke down and is begun anew");
+                    tokio::time::sleep(REST).await;
+                }
+            }
+        }
+    });
+}
+
+/// Watches until the registry is gone or does not read.
+async fn watch(shell: Shell) -> Result<(), Error> {
+    let host = shell.host.clone();
+    let file = host.registry_file();
+    let registry = Arc::new(Registry::open(&file).await?);
+    shell.watch(Some(registry.clone()));
+    shell.trouble("registry", None);
+    // Whatever ends this, nobody reads a registry that is not watched.
+    let _unwatched = Unwatch(shell.clone());
+    let mut agents = Watch::new(&host, &registry);
+    let mut files = Changes::new();
+    files.also(host.pao_home.clone());
+    if let Some(why) = &files.unwatched {
+        tracing::warn!(why, "files cannot be watched, so they are looked at every 2 s");
+    }
+    let turns = async {
+        loop {
+            agents.next().await?;
+            shell.refresh().await;
+        }
+    };
+    // What is no agent's row: settings, texts that wait, cleanups.
+    let rest = async {
+        while file.exists() {
+            files.next().await;
+            shell.refresh().await;
+        }
+    };
+    tokio::select! {
+        ended = turns => ended,
+        () = rest => Ok(()),
+    }
+}
+
+struct Unwatch(Shell);
+
+impl Drop for Unwatch {
+    fn drop(&mut self) {
+        self.0.watch(None);
+    }
+}
+
+/// Whether there is a host agent at all, found out once and again when its setting changes.
+pub async fn look_for_agent(shell: Shell) {
+    let Ok(context) = shell.context_to_ask().await else { return };
+    let found = match context.agent() {
+        Ok(agent) => program::find(&context.host, agent, context.config.command(agent)).await,
+        Err(error) => Err(error),
+    };
+    shell.trouble("no-agent", found.as_ref().err());
+    shell.refresh().await;
+}

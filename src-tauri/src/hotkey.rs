@@ -1,0 +1,72 @@
+//! The hotkey that opens the spawn panel from anywhere. It follows the configuration, acts on press only, and a
+//! conflict is something to be said, never something to fail on.
+
+use pao_core::Error;
+use pao_core::config::edit::Editor;
+use pao_core::wire::door::Hotkey;
+use tauri_plugin_global_shortcut::{GlobalShortcutExt, Shortcut, ShortcutState};
+
+use crate::door::Page;
+use crate::shell::{Shell, lock};
+use crate::windows;
+
+/// The key in the configuration.
+const KEY: &str = "app.hotkey";
+
+/// What is proposed in the first run.
+pub const PROPOSED: &str = if cfg!(target_os = "macos") { "Ctrl+Alt+Cmd+P" } else { "Ctrl+Alt+P" };
+
+/// Registers what the configuration says, where that is another than before.
+pub fn follow(shell: &Shell, keys: &str) {
+    let keys = Some(keys.trim()).filter(|keys| !keys.is_empty());
+    let before = lock(&shell.hotkey).keys.clone();
+    if before.as_deref() == keys {
+        return;
+    }
+    if let Some(before) = before.as_deref().and_then(|keys| keys.parse::<Shortcut>().ok()) {
+        let _ = shell.app.global_shortcut().unregister(before);
+    }
+    let tried = keys.map(|keys| register(shell, keys));
+    let note = tried.as_ref().and_then(|tried| tried.as_ref().err()).cloned();
+    if let Some(note) = &note {
+        tracing::warn!(note, "the hotkey is not active");
+    }
+    let active = matches!(tried, Some(Ok(())));
+    *lock(&shell.hotkey) = Hotkey { keys: keys.map(Into::into), active, note };
+}
+
+/// Changes it. Keys that cannot be had are not kept; what was active before stays so, and the note says why.
+pub fn change(shell: &Shell, keys: Option<&str>) -> Result<Hotkey, Error> {
+    let before = lock(&shell.hotkey).keys.clone().unwrap_or_default();
+    follow(shell, keys.unwrap_or_default());
+    let tried = lock(&shell.hotkey).clone();
+    if tried.note.is_some() {
+        follow(shell, &before);
+        let mut hotkey = lock(&shell.hotkey);
+        hotkey.note.clone_from(&tried.note);
+        return Ok(hotkey.clone());
+    }
+    let mut editor = Editor::open(&shell.host)?;
+    editor.set(KEY, keys.unwrap_or_default())?;
+    editor.save()?;
+    Ok(tried)
+}
+
+/// `Err` is a sentence for people.
+fn register(shell: &Shell, keys: &str) -> Result<(), String> {
+    let shortcut: Shortcut =
+        keys.parse().map_err(|_| format!("{keys} is no combination of keys: write it like {PROPOSED}"))?;
+    if shortcut.mods.is_empty() {
+        return Err(format!("{keys} has no modifier, so it would be gone for every other program"));
+    }
+    let handler =
+        |app: &tauri::AppHandle, _: &Shortcut, event: tauri_plugin_global_shortcut::ShortcutEvent| {
+            if event.state == ShortcutState::Pressed {
+                windows::open(app, Page::Spawn { text: String::new(), folder: None });
+            }
+        };
+    shell.app.global_shortcut().on_shortcut(shortcut, handler).map_err(|error| {
+        tracing::info!(%error, keys, "not registered");
+        format!("{keys} could not be had; another program may use it already")
+    })
+}
