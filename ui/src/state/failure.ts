@@ -1,0 +1,10 @@
+/** Whatever was thrown, as what happened, what had been done, and one next step. */
+import type { Failure } from '../host'
+
+export function asFailure(thrown: unknown): Failure {
+  if (typeof thrown === 'object' && thrown !== null && 'message' in thrown) {
+    const { kind, message, done, next } = thrown as Partial<Failure>
+    return { kind: kind ?? 'internal', message: String(message), done: done ?? '', next: next ?? 'Try again.' }
+  }
+  return { kind: 'internal', message: String(thrown), done: '', next: 'Try again.' }
+}

@@ -1,0 +1,5 @@
+import './tokens.css'
+import './base.css'
+import './window.css'
+import './controls.css'
+import './state.css'
