@@ -1,4 +1,13 @@
 import { mount } from 'svelte'
 import App from './App.svelte'
+import { connect } from './host'
+import { asFailure } from './state/failure'
+import { restoreTextSize } from './state/textsize'
+import './styles'
 
-mount(App, { target: document.body })
+restoreTextSize()
+// Even without a host there is a sentence to read, never a blank window.
+connect().then(
+  (host) => mount(App, { target: document.body, props: { host } }),
+  (thrown: unknown) => mount(App, { target: document.body, props: { failure: asFailure(thrown) } }),
+)

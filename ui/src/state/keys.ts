@@ -50,7 +50,7 @@ export function listen(): () => void {
 function press(event: KeyboardEvent): void {
   // While an input method composes, ⏎ and Esc belong to it: they choose or discard a word.
   if (event.defaultPrevented || event.isComposing || event.keyCode === 229) return
-  for (const layer of layers.toReversed()) {
+  for (const layer of [...layers].reverse()) {
     const binding = layer.bindings.findLast((b) => matches(event, b.keys) && allowed(event, b))
     if (binding) {
       event.preventDefault()
@@ -76,7 +76,7 @@ export function matches(event: KeyboardEvent, keys: string): boolean {
   return /^[a-z]$/.test(key) && !/^[ -~]$/.test(event.key) && event.code === `Key${key.toUpperCase()}`
 }
 
-const NAMES: Record<string, string> = { up: 'arrowup', down: 'arrowdown', left: 'arrowleft', right: 'arrowright', esc: 'escape' }
+const NAMES: Record<string, string> = { up: 'arrowup', down: 'arrowdown', left: 'arrowleft', right: 'arrowright', esc: 'escape', plus: '+' }
 
 function allowed(event: KeyboardEvent, binding: Binding): boolean {
   const target = event.target instanceof Element ? event.target : null
