@@ -81,11 +81,10 @@ const NAMES: Record<string, string> = { up: 'arrowup', down: 'arrowdown', left: 
 function allowed(event: KeyboardEvent, binding: Binding): boolean {
   const target = event.target instanceof Element ? event.target : null
   const plain = !/mod\+|alt\+/.test(binding.keys)
-  const key = binding.keys.split('+').at(-1)
-  if (key === 'esc' || binding.typing) return true
-  if (plain && target?.closest('input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true]')) return false
   // ⏎ on a button presses that button, whatever the page's own ⏎ would do.
-  return !(key === 'enter' && plain && target?.closest('button, a, summary, [role=option]'))
+  if (binding.keys === 'enter' && target?.closest('button, a, summary, select, [role=option]')) return false
+  if (binding.typing || !plain || binding.keys === 'esc') return true
+  return !target?.closest('input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable=true]')
 }
 
 const MAC: Record<string, string> = { mod: '⌘', alt: '⌥', shift: '⇧', ctrl: '⌃' }

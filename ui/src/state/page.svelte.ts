@@ -1,5 +1,6 @@
 /** Which page the panel shows. Pages stack: Esc goes back one, and closes the window where there is none. */
 import { ask, on, type Page } from '../host'
+import { draft } from './draft.svelte'
 
 export type Shown = Page | { page: 'job'; id: string }
 
@@ -19,6 +20,7 @@ class Pages {
     if (page.page === 'spawn' && this.top?.page === 'spawn' && page.text === '' && page.folder === null) return
     this.opened += 1
     this.stack = [page]
+    if (page.page === 'spawn') draft.begin(page.text, page.folder)
   }
 
   go(page: Shown): void {
@@ -37,8 +39,8 @@ class Pages {
   /** Leaves a page that is over: what was beneath it is shown when the window opens again. */
   close = (): void => {
     void ask('close', 'panel')
-    this.stack = [{ page: 'spawn', text: '', folder: null }]
-    this.opened += 1
+    this.stack = []
+    this.show({ page: 'spawn', text: '', folder: null })
   }
 }
 
