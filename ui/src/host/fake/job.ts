@@ -1,0 +1,89 @@
+/** A spawn that takes its time, step by step, and can ask, fail or be cancelled. */
+import type { Failure, Job, JobEnd, JobStep, Question } from '../door'
+
+export interface Script {
+  id: string
+  name: string
+  shown: string
+  question: Question | null
+  /** Name of the step that fails. */
+  fails: string | null
+  /** Name of the step at which everything stands still, for a picture of it. */
+  stops: string | null
+  /** How much faster than usual. */
+  speed: number
+}
+
+const STEPS: [name: string, ms: number, note: string, doing: string][] = [
+  ['topic', 2, 'api, found in the text', ''],
+  ['gather', 1504, '29 found; worker timed out', 'Asking 4 sources'],
+  ['briefing', 11, '18 lines, 1,420 tokens', ''],
+  ['deliver', 6, 'session hook; project untouched', ''],
+  ['trust', 3, 'agreed on 12 Nov for this folder', ''],
+  ['launch', 1300, 'Terminal, window 4', 'Opening a Terminal window'],
+  ['ready', 900, 'the topic arrived', 'Waiting for the agent'],
+]
+
+const DENIED: Failure = {
+  kind: 'environment',
+  message: 'macOS did not let PAO control Terminal.',
+  done: 'briefing saved; your project is unchanged.',
+  next: 'Allow it in System Settings → Privacy & Security → Automation, or open the agent in tmux.',
+}
+
+export class FakeJob {
+  job: Job
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #answered = false
+
+  constructor(
+    readonly script: Script,
+    readonly push: (job: Job) => void,
+    readonly ended: (end: JobEnd) => void,
+  ) {
+    const steps = STEPS.map(([name, usual_ms]): JobStep => ({ name, usual_ms, ms: 0, state: 'pending', note: '' }))
+    this.job = { id: script.id, name: script.name, shown: script.shown, steps, question: null, end: null }
+  }
+
+  run(i = 0): void {
+    const [name, ms, note, doing] = STEPS[i] ?? STEPS[0]!
+    if (name === 'deliver' && this.script.question && !this.#answered) return this.#push({ question: this.script.question })
+    this.#step(i, { state: 'running', note: doing })
+    if (this.script.stops === name) return
+    this.#timer = setTimeout(() => {
+      if (this.script.fails === name) {
+        this.#step(i, { state: 'failed', ms: 38, note: 'Automation denied' })
+        return this.#end({ how: 'failed', failure: DENIED })
+      }
+      this.#step(i, { state: 'done', ms, note })
+      if (i + 1 < STEPS.length) this.run(i + 1)
+      else this.#end({ how: 'done', agent: `${this.script.name}-new`, confirmed: true, needs: null, attach: null, notes: [] })
+    }, ms / this.script.speed)
+  }
+
+  answer(yes: boolean): void {
+    this.#answered = true
+    this.#push({ question: null })
+    if (yes) this.run(3)
+    else this.cancel()
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer)
+    this.#end({ how: 'cancelled' })
+  }
+
+  #step(i: number, change: Partial<JobStep>): void {
+    this.#push({ steps: this.job.steps.map((step, at) => (at === i ? { ...step, ...change } : step)) })
+  }
+
+  #end(end: JobEnd): void {
+    this.#push({ end })
+    this.ended(end)
+  }
+
+  #push(change: Partial<Job>): void {
+    this.job = { ...this.job, ...change }
+    this.push(this.job)
+  }
+}
