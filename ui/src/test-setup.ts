@@ -1,1 +1,17 @@
 import '@testing-library/jest-dom/vitest'
+import { cleanup } from '@testing-library/svelte'
+import { afterEach } from 'vitest'
+
+// What a document without layout does not have; what depends on it is tested in a real browser.
+HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
+  this.open = true
+}
+HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
+  this.open = false
+}
+Element.prototype.scrollIntoView ??= () => {}
+
+afterEach(() => {
+  cleanup()
+  localStorage.clear()
+})

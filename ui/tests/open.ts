@@ -6,7 +6,7 @@ export async function open(page: Page, shown: Shown, more = ''): Promise<void> {
   await page.setViewportSize(shown.size)
   await page.goto(`./${shown.address}${more}`)
   await expect(page.getByText(shown.wait).first()).toBeVisible()
-  for (const key of shown.keys ?? []) await page.keyboard.press(key)
+  for (const key of shown.keys ?? []) await page.keyboard.press(more.includes('mac') ? key.replace('Control', 'Meta') : key)
 }
 
 /** What the page complained about: a refused style, an error thrown. Must stay empty. */

@@ -21,14 +21,15 @@ export function age(at: string | number | null, now: number): string {
   if (Number.isNaN(ms)) return ''
   if (ms < MIN) return `${Math.floor(ms / S)} s`
   if (ms < H) return `${Math.floor(ms / MIN)} min`
-  if (ms < 2 * D) return `${Math.floor(ms / H)} h`
+  if (ms < D) return `${Math.floor(ms / H)} h`
   if (ms < 365 * D) return `${Math.floor(ms / D)} d`
   return `${Math.floor(ms / (365 * D))} y`
 }
 
-/** How long something took: "2 ms", "1,504 ms", "2.4 s", "49 min". */
+/** How long something took: "840 ms", "1.5 s", "49 min". */
 export function took(ms: number): string {
-  if (ms < 10 * S) return ms < 2 * S ? `${number(ms)} ms` : `${(ms / S).toFixed(1)} s`
+  if (ms < S) return `${Math.round(ms)} ms`
+  if (ms < 10 * S) return seconds(ms)
   if (ms < 2 * MIN) return `${Math.round(ms / S)} s`
   if (ms < 2 * H) return `${Math.round(ms / MIN)} min`
   return `${Math.round(ms / H)} h`

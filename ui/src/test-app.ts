@@ -1,0 +1,32 @@
+/** The whole app as a test opens it: one window on an in-memory host, driven by keys and clicks. */
+import { render } from '@testing-library/svelte'
+import userEvent, { type UserEvent } from '@testing-library/user-event'
+import App from './App.svelte'
+import { use, type VerbName, type Verbs } from './host'
+import { fake, type Fake } from './host/fake'
+import { jobs } from './state/jobs.svelte'
+import { pages } from './state/page.svelte'
+
+export interface Opened {
+  host: Fake
+  user: UserEvent
+  /** What a verb was asked with, oldest first. */
+  asked<V extends VerbName>(verb: V): Verbs[V]['with'][]
+}
+
+export function openApp(search: string): Opened {
+  pages.stack = []
+  jobs.all = {}
+  const host = fake(search)
+  use(host)
+  render(App, { host })
+  return {
+    host,
+    user: userEvent.setup(),
+    asked: (verb) => host.asked.filter(([name]) => name === verb).map(([, input]) => input as never),
+  }
+}
+
+export function spawnPage(text: string, more = ''): string {
+  return `?page=${encodeURIComponent(JSON.stringify({ page: 'spawn', text, folder: null }))}&speed=100${more}`
+}
