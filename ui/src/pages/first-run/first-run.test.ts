@@ -1,0 +1,50 @@
+import { screen, waitFor } from '@testing-library/svelte'
+import { describe, expect, it } from 'vitest'
+import { openApp } from '../../test-app'
+
+describe('the first run', () => {
+  it('shows what was found, proposes folders, and two lines an agent would know', async () => {
+    openApp('?page=first-run&first')
+    expect(await screen.findByText('Claude Code 2.4 in /opt/homebrew/bin')).toBeVisible()
+    expect(screen.getByRole('checkbox', { name: /^~\/code api, web-console, infra and 21 more/ })).toBeChecked()
+    expect(screen.getByRole('checkbox', { name: /Downloads/ })).not.toBeChecked()
+    expect(screen.getByText('2 of 18 lines')).toBeVisible()
+  })
+
+  it('watches what is chosen on ⏎', async () => {
+    const { user, asked } = openApp('?page=first-run&first')
+    await user.click(await screen.findByRole('checkbox', { name: /工作/ }))
+    await user.click(screen.getByRole('checkbox', { name: 'Open at login' }))
+    expect(screen.getByRole('button', { name: 'Watch 1 folder' })).toBeEnabled()
+    await user.keyboard('{Enter}')
+    await waitFor(() => expect(asked('finish_first_run')).toEqual([{ roots: ['/Users/dev/code'], open_at_login: true, hotkey: 'Ctrl+Alt+Cmd+P' }]))
+    await waitFor(() => expect(asked('close')).toEqual(['panel']))
+  })
+
+  it('adds a folder and changes the hotkey', async () => {
+    const { user, asked } = openApp('?page=first-run&first')
+    await user.click(await screen.findByRole('button', { name: 'Add folder…' }))
+    await user.click(screen.getByRole('button', { name: 'Change the hotkey' }))
+    await user.click(await screen.findByRole('button', { name: /^Hotkey: / }))
+    await user.keyboard('{Control>}{Shift>}j{/Shift}{/Control}')
+    await waitFor(() => expect(asked('set_hotkey')).toEqual(['Ctrl+Shift+J']))
+    await user.keyboard('{Escape}')
+    await user.click(screen.getByRole('button', { name: 'Watch 3 folders' }))
+    await waitFor(() => expect(asked('finish_first_run')).toMatchObject([{ hotkey: 'Ctrl+Shift+J', roots: expect.arrayContaining(['/Volumes/Work/新项目']) }]))
+  })
+
+  it('can wait', async () => {
+    const { user, asked } = openApp('?page=first-run&first')
+    await screen.findByText('2 of 18 lines')
+    await user.keyboard('{Escape}')
+    expect(asked('close')).toEqual(['panel'])
+    expect(asked('finish_first_run')).toEqual([])
+  })
+
+  it('says what keeps it from looking, and looks again', async () => {
+    const { user, asked } = openApp('?page=first-run&first&broken=first_run')
+    expect(await screen.findByRole('alert')).toHaveTextContent('registry is locked')
+    await user.click(screen.getByRole('button', { name: 'Look again' }))
+    await waitFor(() => expect(asked('first_run')).toHaveLength(2))
+  })
+})

@@ -1,0 +1,95 @@
+import { screen, waitFor, within } from '@testing-library/svelte'
+import { describe, expect, it } from 'vitest'
+import { openApp, spawnPage, type Opened } from '../../test-app'
+
+async function started(more: string): Promise<Opened> {
+  const opened = openApp(spawnPage('Fix it', more))
+  await screen.findByRole('listitem', { name: /^Refresh tokens/ })
+  await opened.user.keyboard('{Control>}{Enter}{/Control}')
+  return opened
+}
+
+describe('a spawn under way', () => {
+  it('shows seven steps, and the one under way against its usual time', async () => {
+    await started('&stop=launch')
+    const bar = await screen.findByRole('progressbar', { name: 'Launch' })
+    const step = bar.closest('li')
+    expect(step).toHaveAttribute('aria-current', 'step')
+    expect(step).toHaveTextContent(/ms of about 1\.3 s/)
+    expect(within(screen.getByRole('list', { name: 'Steps' })).getAllByRole('listitem')).toHaveLength(7)
+    expect(screen.getByRole('heading', { level: 1 })).toHaveTextContent('Starting api')
+  })
+
+  it('is cancelled with Esc and says that nothing half-written is left', async () => {
+    const { user, asked } = await started('&stop=gather')
+    await screen.findByRole('progressbar', { name: 'Gather' })
+    await user.keyboard('{Escape}')
+    expect(await screen.findByText(/No half-written file is left/)).toBeVisible()
+    expect(asked('cancel')).toHaveLength(1)
+    await user.keyboard('{Escape}')
+    expect(await screen.findByRole('textbox', { name: 'What should the agent do?' })).toHaveValue('Fix it')
+  })
+
+  it('ends with the agent, which ⏎ brings to the front', async () => {
+    const { user, asked } = await started('')
+    expect(await screen.findByRole('heading', { name: 'api is ready' })).toBeVisible()
+    await user.keyboard('{Enter}')
+    await waitFor(() => expect(asked('focus')).toEqual(['api-new']))
+    await waitFor(() => expect(asked('close')).toEqual(['panel']))
+  })
+
+  it('says what happened, what was done and one next step when a step fails, and offers tmux', async () => {
+    const { user, asked } = await started('&fail=launch')
+    const alert = await screen.findByRole('alert')
+    expect(alert).toHaveTextContent('macOS did not let PAO control Terminal.')
+    expect(alert).toHaveTextContent('Already done: briefing saved; your project is unchanged.')
+    expect(screen.getByText('step 6 of 7')).toBeVisible()
+    expect(screen.getByText('Not reached')).toBeVisible()
+    await user.keyboard('{Enter}')
+    expect(await screen.findByRole('heading', { name: 'api is ready' })).toBeVisible()
+    expect(asked('spawn').map((wish) => wish.terminal)).toEqual([null, 'tmux'])
+  })
+
+  it('leads back from a failure to everything as it was chosen', async () => {
+    const { user } = openApp(spawnPage('Fix it', '&fail=gather'))
+    await screen.findByRole('listitem', { name: /^Refresh tokens/ })
+    await user.keyboard('{Alt>}3{/Alt}{Control>}{Enter}{/Control}')
+    await screen.findByRole('alert')
+    await user.keyboard('{Escape}')
+    expect(await screen.findByRole('radio', { name: 'Plan' })).toBeChecked()
+  })
+
+  it('asks for trust before anything is written, with what it enables', async () => {
+    const { user, asked } = await started('&question=trust')
+    const question = await screen.findByRole('alert', { name: 'Question' })
+    expect(question).toHaveTextContent('2 hooks in .claude/settings.json')
+    await user.keyboard('{Control>}{Enter}{/Control}')
+    expect(await screen.findByRole('heading', { name: 'api is ready' })).toBeVisible()
+    expect(asked('answer')).toEqual([{ job: expect.stringMatching(/^job-/), yes: true }])
+  })
+
+  it('takes a no for a no', async () => {
+    const { user, asked } = await started('&question=trust')
+    await screen.findByRole('alert', { name: 'Question' })
+    await user.keyboard('{Escape}')
+    expect(await screen.findByRole('heading', { name: 'api was cancelled' })).toBeVisible()
+    expect(asked('answer')).toMatchObject([{ yes: false }])
+  })
+
+  it('says what waits, when the topic was not seen to arrive', async () => {
+    const { host } = await started('&stop=ready')
+    await screen.findByRole('progressbar', { name: 'Ready' })
+    const job = [...host.world.jobs.values()][0]!
+    host.emit('job', { ...job.job, end: { how: 'done', agent: 'x', confirmed: false, needs: 'permission for Bash', attach: 'tmux -L pao attach', notes: ['A hook was left alone.'] } })
+    expect(await screen.findByRole('heading', { name: 'api needs you' })).toBeVisible()
+    for (const says of [/not seen to arrive/, /permission for Bash/, /tmux -L pao attach/, /A hook was left alone/]) expect(screen.getByText(says)).toBeVisible()
+  })
+
+  it('stays where it is when the spawn is refused at once', async () => {
+    const { user } = openApp(spawnPage('Fix it', '&broken=spawn'))
+    await screen.findByRole('listitem', { name: /^Refresh tokens/ })
+    await user.keyboard('{Control>}{Enter}{/Control}')
+    expect(await screen.findByRole('alert')).toHaveTextContent('The registry is locked')
+    expect(screen.getByRole('textbox', { name: 'What should the agent do?' })).toHaveValue('Fix it')
+  })
+})

@@ -1,0 +1,24 @@
+import AxeBuilder from '@axe-core/playwright'
+import { expect, test, type Page } from '@playwright/test'
+import { complaints, open } from './open'
+import { PAGES } from './pages'
+
+async function violations(page: Page, rules?: string[]): Promise<string[]> {
+  const builder = new AxeBuilder({ page })
+  const { violations } = await (rules ? builder.withRules(rules) : builder).analyze()
+  return violations.flatMap((v) => v.nodes.map((node) => `${v.id}: ${node.html.slice(0, 200)} ${node.any[0]?.message ?? ''}`))
+}
+
+/** Every page in every state: nothing that axe knows to be in someone's way, and nothing that the policy refuses. */
+for (const shown of PAGES) {
+  test(`${shown.name} is accessible in light and dark`, async ({ page }) => {
+    const said = complaints(page)
+    await page.emulateMedia({ colorScheme: 'light' })
+    await open(page, shown, '&still')
+    expect(await violations(page)).toEqual([])
+    // Only colours differ in the dark.
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await violations(page, ['color-contrast'])).toEqual([])
+    expect(said).toEqual([])
+  })
+}
