@@ -58,6 +58,7 @@ test('one key spawns in a recent project, and Esc cancels', async ({ page }) => 
 test('from the spawn panel: type, decide about lines, edit, choose permissions, spawn, focus', async ({ page }) => {
   const said = complaints(page)
   await page.goto('./?speed=40')
+  await expect(page.getByRole('textbox', { name: 'What should the agent do?' })).toBeFocused()
   await page.keyboard.type('Fix the race in ~/code/api, 现在')
   await expect(page.locator('.found')).toHaveText('~/code/api')
   await keys(page, 'ArrowDown', 'p')
@@ -88,8 +89,10 @@ test('Tab reaches every control of the spawn panel in reading order, and shows w
     await keys(page, 'Tab')
     const now = await page.evaluate(() => {
       const element = document.activeElement as HTMLElement
+      if (element === document.body) return null
       return { name: element.getAttribute('aria-label') ?? element.textContent ?? '', ring: getComputedStyle(element).outlineStyle !== 'none' }
     })
+    if (!now) break
     expect(now.ring, now.name).toBe(true)
     seen.push(now.name)
   }
