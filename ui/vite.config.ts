@@ -26,5 +26,5 @@ export default defineConfig(({ mode }) => ({
   server: { host: '127.0.0.1', port: 5183, strictPort: true },
   preview: { host: '127.0.0.1', port: 5184, strictPort: true, headers: { 'Content-Security-Policy': csp } },
   resolve: process.env.VITEST ? { conditions: ['browser'] } : undefined,
-  test: { environment: 'jsdom', setupFiles: ['./src/test-setup.ts'], include: ['src/**/*.test.ts'], restoreMocks: true },
+  test: { environment: 'jsdom', setupFiles: ['./src/test-setup.ts'], include: ['src/**/*.test.ts'], env: { TZ: 'UTC' } },
 }))

@@ -121,6 +121,7 @@ test('clean up and undo, settings and back, by keys', async ({ page }) => {
   await expect(page.getByText('importer', { exact: true })).toBeVisible()
   await keys(page, 'Tab', 'Space', 'Control+Enter')
   await expect.poll(() => asked(page, 'clean')).toEqual([['blog-2-7f3a', 'ledger-2-7f3a']])
+  await expect(page.getByText('2 agents cleaned up')).toBeVisible()
   await keys(page, 'Control+z')
   await expect(page.getByText('Everything is back')).toBeVisible()
   await page.goto('./?page=settings/hotkey')

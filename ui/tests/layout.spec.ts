@@ -1,34 +1,16 @@
-import { expect, test, type Page } from '@playwright/test'
+import { expect, test } from '@playwright/test'
 import { open } from './open'
+import { overflowing } from './overflowing'
 import { PAGES } from './pages'
 
-/** What is wider than its window, or is cut off where it could not be scrolled to. */
-async function overflowing(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
-    const told: string[] = []
-    const width = document.documentElement.clientWidth
-    const height = document.documentElement.clientHeight
-    if (document.documentElement.scrollWidth > width) told.push(`the page is ${document.documentElement.scrollWidth} wide`)
-    for (const element of document.querySelectorAll('button, input, select, textarea, h1, .note, .line, .row, .step')) {
-      if (element.closest('.vh, details:not([open]) > :not(summary)')) continue
-      const box = element.getBoundingClientRect()
-      if (box.width === 0) continue
-      const scrolls = element.closest('.body, .pop, .brief, .scroll, .spawn, form, aside, .grid, nav, dialog .inside, ul[role=listbox], [role=document]')
-      if (box.right > width + 1 || box.left < -1) told.push(`${element.className} ${element.textContent?.slice(0, 40)} reaches to ${box.right} of ${width}`)
-      if (!scrolls && (box.bottom > height + 1 || box.top < -1)) told.push(`${element.className} ${element.textContent?.slice(0, 40)} is cut off at ${box.bottom} of ${height}`)
-    }
-    return told
-  })
-}
-
-for (const shown of PAGES) {
-  test(`${shown.name} holds at 200 % text`, async ({ page }) => {
-    await page.addInitScript(() => localStorage.setItem('text-size', '200'))
-    await open(page, shown, '&still')
-    expect(await page.evaluate(() => getComputedStyle(document.documentElement).fontSize)).toBe('32px')
-    expect(await overflowing(page)).toEqual([])
-  })
-}
+test('the text grows to 200 % by keys, and the layout with it', async ({ page }) => {
+  await open(page, PAGES[0]!)
+  for (let i = 0; i < 8; i += 1) await page.keyboard.press('Control+=')
+  expect(await page.evaluate(() => getComputedStyle(document.documentElement).fontSize)).toBe('32px')
+  expect(await overflowing(page)).toEqual([])
+  await page.reload()
+  expect(await page.evaluate(() => getComputedStyle(document.documentElement).fontSize)).toBe('32px')
+})
 
 test('Chinese and very long names break no layout', async ({ page }) => {
   const long = { name: 'popover', address: '?window=popover&many', size: { width: 380, height: 560 }, wait: 'service-0' }

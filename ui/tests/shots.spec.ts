@@ -4,7 +4,6 @@ import { open } from './open'
 import { PAGES } from './pages'
 
 /** Pictures of everything, to be looked at: SHOTS=1 npm run test:browser. They lie in shots/, which is ignored. */
-test.skip(!process.env.SHOTS, 'pictures are made when asked for')
 test.use({ deviceScaleFactor: 1.25 })
 mkdirSync('shots', { recursive: true })
 

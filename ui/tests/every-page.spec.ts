@@ -1,6 +1,7 @@
 import AxeBuilder from '@axe-core/playwright'
 import { expect, test, type Page } from '@playwright/test'
 import { complaints, open } from './open'
+import { overflowing } from './overflowing'
 import { PAGES } from './pages'
 
 async function violations(page: Page, rules?: string[]): Promise<string[]> {
@@ -11,7 +12,7 @@ async function violations(page: Page, rules?: string[]): Promise<string[]> {
 
 /** Every page in every state: nothing that axe knows to be in someone's way, and nothing that the policy refuses. */
 for (const shown of PAGES) {
-  test(`${shown.name} is accessible in light and dark`, async ({ page }) => {
+  test(`${shown.name} is accessible in light and dark, and holds at 200 % text`, async ({ page }) => {
     const said = complaints(page)
     await page.emulateMedia({ colorScheme: 'light' })
     await open(page, shown, '&still')
@@ -19,6 +20,8 @@ for (const shown of PAGES) {
     // Only colours differ in the dark.
     await page.emulateMedia({ colorScheme: 'dark' })
     expect(await violations(page, ['color-contrast'])).toEqual([])
+    await page.evaluate(() => (document.documentElement.style.fontSize = '200%'))
+    expect(await overflowing(page)).toEqual([])
     expect(said).toEqual([])
   })
 }
