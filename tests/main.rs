@@ -8,6 +8,8 @@
 )]
 
 mod agents;
+#[cfg(target_os = "linux")]
+mod app;
 mod cli;
 mod config;
 mod faults;

@@ -121,6 +121,13 @@ pub enum Verb {
         #[command(subcommand)]
         what: Config,
     },
+    /// Open the menu-bar app
+    #[command(after_help = APP_EXAMPLES)]
+    App {
+        /// Open its spawn panel for this folder
+        #[arg(value_hint = ValueHint::DirPath)]
+        folder: Option<PathBuf>,
+    },
     /// Check everything a spawn needs, each with a cure
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor,
@@ -188,6 +195,11 @@ Examples:
   pao config set spawn.budget 3000
   pao config set sources.facts.enabled false
   $EDITOR \"$(pao config path)\"";
+
+const APP_EXAMPLES: &str = "\
+Examples:
+  pao app            the list of agents
+  pao app ~/code/api the spawn panel for that folder";
 
 const DOCTOR_EXAMPLES: &str = "\
 Examples:

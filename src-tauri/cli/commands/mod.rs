@@ -2,6 +2,7 @@
 
 mod agent;
 mod agents;
+mod app;
 mod brief;
 mod checkpoint;
 mod clean;
@@ -96,6 +97,7 @@ pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {
         Verb::Sources { what } => sources::run(host, screen, what).await,
         Verb::Secret { what } => secret::run(&host, screen, what).await,
         Verb::Index(what) => index::run(host, screen, what).await,
+        Verb::App { folder } => app::run(&host, screen, folder),
         Verb::Doctor => doctor::run(&host, screen).await,
         Verb::Config { what } => config::run(&host, screen, what),
         Verb::Completions { shell } => completions::run(screen, shell),

@@ -10,6 +10,9 @@ use crate::fault::{Context, Fault};
 use crate::machine::Machine;
 use crate::run::{run, say};
 
+/// The app's program.
+pub const APP: &str = "prime-agent-orchestrator";
+
 /// `cargo` as it was called, so that the same toolchain builds everything.
 pub fn cargo(machine: &Machine) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -52,6 +55,14 @@ pub fn install(machine: &Machine, built: &Path) -> Result<PathBuf, Fault> {
         say("That folder is not on your PATH; to call `pao` by name, add to your shell's profile:");
         say("  export PATH=\"$HOME/.local/bin:$PATH\"");
     }
+    Ok(installed)
+}
+
+/// Puts a built app beside the installed command, where each finds the other.
+pub fn install_app(built: &Path, pao: &Path) -> Result<PathBuf, Fault> {
+    let installed = pao.with_file_name(APP);
+    replace(built, &installed).doing(format!("installing {}", installed.display()))?;
+    say(format!("Installed {}.", installed.display()));
     Ok(installed)
 }
 

@@ -198,15 +198,16 @@ fn kept(home: &Path, standin: &Standin) -> String {
 
 /// The running stand-in.
 #[derive(Debug)]
-struct Standin {
+pub struct Standin {
     process: Child,
-    url: String,
+    /// Its address.
+    pub url: String,
     keep: bool,
 }
 
 impl Standin {
     /// Starts it. One that may be kept is out of reach of this terminal's Ctrl-C; any other ends with us.
-    fn start(program: &Path, stage: &Stage, keep: bool) -> Result<Self, Fault> {
+    pub fn start(program: &Path, stage: &Stage, keep: bool) -> Result<Self, Fault> {
         let port_file: PathBuf = stage.home.join("port");
         let script = stage.home.join("script.json");
         fs::write(&script, json!({"queue": [ANSWER], "default": "ok"}).to_string())

@@ -5,6 +5,7 @@
     reason = "the rule guards the product's core; starting programs is what this is for"
 )]
 
+mod app;
 mod bench;
 mod build;
 mod claude;
@@ -45,6 +46,8 @@ enum Verb {
     Spawn(spawn::Spawn),
     /// Set up this machine for tests and run all of them
     Test(test::Test),
+    /// Set up this machine, build and install the app with `pao`, and open it
+    App(app::App),
     /// Build for release and measure
     Bench {
         /// Agree to all that would be installed
@@ -93,6 +96,7 @@ fn run(verb: Verb) -> Result<ExitCode, Fault> {
     match verb {
         Verb::Spawn(asked) => spawn::spawn(&asked.settled()?, &machine),
         Verb::Test(asked) => test::test(&asked, &machine),
+        Verb::App(asked) => app::app(asked, &machine),
         Verb::Bench { yes, arguments } => bench::bench(yes, &arguments, &machine),
         Verb::MacosCheck { yes, debian } => {
             let mut plan = Plan::default();

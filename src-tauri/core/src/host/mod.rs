@@ -1,5 +1,6 @@
 //! The edge: home directory, environment, clock, processes, secrets and terminals enter here and nowhere else.
 
+pub mod app;
 pub mod awake;
 pub mod files;
 mod identity;

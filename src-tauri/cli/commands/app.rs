@@ -1,0 +1,18 @@
+//! `pao app`: opens the menu-bar app.
+
+use std::path::PathBuf;
+
+use pao_core::Error;
+use pao_core::host::{Host, app};
+
+use crate::render::{Screen, clean};
+
+pub fn run(host: &Host, screen: Screen, folder: Option<PathBuf>) -> Result<u8, Error> {
+    let opened = app::open(host, folder.as_deref())?;
+    if screen.json {
+        screen.document(&opened)?;
+    } else {
+        screen.say(&format!("opened {}\n", clean(&host.display(&opened))))?;
+    }
+    Ok(0)
+}

@@ -1,0 +1,124 @@
+//! `cargo xtask app`: from a fresh machine to the open app. Sets up, builds the user interface and both programs, installs
+//! them and opens the app; with `--demo` on a stage of its own, where nothing of the user's is seen.
+
+use std::process::{Command, ExitCode};
+
+use clap::Args;
+
+use crate::demo::Standin;
+use crate::fault::{Context, Fault};
+use crate::guard::Guard;
+use crate::machine::{Machine, System};
+use crate::run::{cannot_start, run, say, succeeds};
+use crate::sample::Stage;
+use crate::setup::{C_COMPILER, GIT, Need, Plan, TMUX, agreement, carry_out};
+use crate::{build, claude};
+
+/// Builds the user interface.
+const NODE: Need = Need {
+    name: "Node.js",
+    why: "builds the user interface",
+    found: |m| m.has("npm"),
+    apt: &["nodejs", "npm"],
+    brew: Some("node"),
+};
+
+/// Shows the app. On macOS it comes with the system.
+const WEBKIT: Need = Need {
+    name: "WebKitGTK",
+    why: "shows the app",
+    found: |m| m.system == System::Mac || has_library("webkit2gtk-4.1"),
+    apt: &["libwebkit2gtk-4.1-dev", "librsvg2-dev", "libxdo-dev", "pkg-config"],
+    brew: None,
+};
+
+/// Puts the app into the tray.
+const TRAY: Need = Need {
+    name: "AppIndicator",
+    why: "puts the app into the tray",
+    found: |m| m.system == System::Mac || has_library("ayatana-appindicator3-0.1"),
+    apt: &["libayatana-appindicator3-dev"],
+    brew: None,
+};
+
+fn has_library(name: &str) -> bool {
+    succeeds("pkg-config", &["--exists", name])
+}
+
+/// What may be said to `cargo xtask app`.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct App {
+    /// Agree to all that would be installed
+    #[arg(long)]
+    yes: bool,
+    /// Show the app with a sample project in a temporary home, without an account
+    #[arg(long)]
+    demo: bool,
+}
+
+/// Runs it.
+pub fn app(asked: App, machine: &Machine) -> Result<ExitCode, Fault> {
+    let mut plan = Plan::default();
+    let needs = [TMUX, GIT, C_COMPILER, NODE, WEBKIT, TRAY].into_iter();
+    let missing: Vec<Need> = needs
+        .filter(|need| !(need.found)(machine))
+        // Terminal.app runs agents where tmux is not asked for.
+        .filter(|need| asked.demo || machine.system == System::Linux || need.name != TMUX.name)
+        .collect();
+    plan.system(&missing, machine.system, machine.manager());
+    claude::plan(machine, &mut plan);
+    carry_out(&plan, agreement(asked.yes, false, machine), "cargo xtask app")?;
+    interface(machine)?;
+    let packages: &[&str] =
+        if asked.demo { &["pao", "pao-app", "messages-api"] } else { &["pao", "pao-app"] };
+    let built = build::release(machine, packages)?;
+    let pao = build::install(machine, &built.join("pao"))?;
+    let program = build::install_app(&built.join(build::APP), &pao)?;
+    if !asked.demo {
+        run(Command::new(&pao).arg("app").env("PATH", machine.path_variable()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let agent = claude::ensure(machine)?;
+    let stage = Stage::set(machine, &agent)?;
+    let mut guard = Guard::over(&stage.home)?;
+    let shown = || {
+        let standin = Standin::start(&built.join("messages-api"), &stage, false)?;
+        say("Indexing the sample's past sessions.");
+        run(stage.command(&pao).arg("index"))?;
+        let mut command = stage.command(&program);
+        command.arg(&stage.project).env("ANTHROPIC_BASE_URL", &standin.url);
+        for name in DESKTOP {
+            command.envs(std::env::var_os(name).map(|value| (name, value)));
+        }
+        say(format!("The app is open. Ask it, for instance: {}", stage.topic));
+        say("Quit it from its tray menu, and the demo removes all it made.");
+        let mut running = command.spawn().map_err(|e| cannot_start(&command, &e))?;
+        guard.mind(&running)?;
+        running.wait().doing("waiting for the app")
+    };
+    let ended = shown();
+    guard.end()?;
+    Ok(if ended?.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What a program needs of the desktop it is shown on.
+const DESKTOP: [&str; 7] = [
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "XDG_RUNTIME_DIR",
+    "XDG_CURRENT_DESKTOP",
+    "XDG_SESSION_TYPE",
+    "DBUS_SESSION_BUS_ADDRESS",
+];
+
+/// Builds the user interface into `ui/dist`.
+fn interface(machine: &Machine) -> Result<(), Fault> {
+    let npm = |words: &[&str]| {
+        let mut npm = Command::new("npm");
+        npm.args(words).current_dir(machine.root_dir.join("ui")).env("PATH", machine.path_variable());
+        run(&mut npm)
+    };
+    npm(&["ci", "--no-audit", "--no-fund"])?;
+    npm(&["run", "build"])
+}

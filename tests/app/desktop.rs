@@ -1,0 +1,188 @@
+//! A desktop for one test. Every process of it is the first of its own group, and the whole group ends with the test.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpListener;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::harness::claude::wait;
+use crate::harness::world::{PAO, World};
+
+/// How long anything may take to come.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The built app, beside the built command.
+pub fn program() -> PathBuf {
+    let app = PathBuf::from(PAO).with_file_name("prime-agent-orchestrator");
+    assert!(app.is_file(), "{} is not there: run `cargo build -p pao-app` first", app.display());
+    app
+}
+
+/// A desktop, with the app on it.
+pub struct Desktop {
+    processes: Vec<Child>,
+    driver: String,
+    session: String,
+}
+
+/// Adds a desktop's display and bus to a world, so that whatever runs there finds them, and starts the app.
+pub fn open(world: &mut World) -> Desktop {
+    let mut processes = Vec::new();
+    let mut bus = world.command("dbus-daemon");
+    bus.args(["--session", "--nofork", "--nopidfile", "--print-address=1"]);
+    let address = first_line(start(&mut bus, Stdio::piped()), &mut processes);
+    world.set("DBUS_SESSION_BUS_ADDRESS", address);
+    let mut display = world.command("Xvfb");
+    display.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"]);
+    let number = first_line(start(&mut display, Stdio::piped()), &mut processes);
+    world.set("DISPLAY", format!(":{number}"));
+    world.set("XDG_RUNTIME_DIR", world.folder("run"));
+    for (name, value) in [
+        ("LIBGL_ALWAYS_SOFTWARE", "1"),
+        ("WEBKIT_DISABLE_DMABUF_RENDERER", "1"),
+        ("NO_AT_BRIDGE", "1"),
+        ("GDK_BACKEND", "x11"),
+        ("TAURI_WEBVIEW_AUTOMATION", "true"),
+    ] {
+        world.set(name, value);
+    }
+    processes.push(start(&mut world.command("openbox"), Stdio::null()));
+    processes.push(start(world.command("xfce4-panel").arg("--disable-wm-check"), Stdio::null()));
+    let until = Instant::now() + PATIENCE;
+    while !tray_is_there(world) {
+        assert!(Instant::now() < until, "no tray came up");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    processes.push(start(world.command("WebKitWebDriver").arg(format!("--port={port}")), Stdio::null()));
+    let mut desktop =
+        Desktop { processes, driver: format!("http://127.0.0.1:{port}"), session: String::new() };
+    desktop.session = desktop.begin();
+    desktop
+}
+
+/// Whether somebody shows tray icons.
+fn tray_is_there(world: &World) -> bool {
+    let call = "org.freedesktop.DBus.NameHasOwner";
+    dbus(world, "org.freedesktop.DBus", "/org/freedesktop/DBus", call, &["org.kde.StatusNotifierWatcher"])
+        .contains("true")
+}
+
+/// One call on the session bus; what it printed.
+pub fn dbus(world: &World, to: &str, path: &str, method: &str, args: &[&str]) -> String {
+    let mut gdbus = world.command("gdbus");
+    gdbus.args(["call", "--session", "--timeout", "10", "--dest", to, "--object-path", path, "--method", method]);
+    let output = gdbus.args(args).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn start(command: &mut Command, out: Stdio) -> Child {
+    let started = command.stdin(Stdio::null()).stdout(out).stderr(Stdio::null()).process_group(0).spawn();
+    started.unwrap_or_else(|e| panic!("{}: {e}", command.get_program().display()))
+}
+
+/// Its first line. Its output is read on, so that it never waits for us.
+fn first_line(mut child: Child, processes: &mut Vec<Child>) -> String {
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    processes.push(child);
+    let mut line = String::new();
+    lines.read_line(&mut line).unwrap();
+    std::thread::spawn(move || lines.read_to_end(&mut Vec::new()));
+    assert!(!line.trim().is_empty(), "it ended before it said anything");
+    line.trim().to_owned()
+}
+
+impl Desktop {
+    fn begin(&self) -> String {
+        let browser = json!({ "binary": program(), "args": [] });
+        let wanted = json!({ "capabilities": { "alwaysMatch": { "webkitgtk:browserOptions": browser } } });
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match self.post("session", &wanted) {
+                Ok(made) => return made["sessionId"].as_str().unwrap().to_owned(),
+                Err(error) => assert!(Instant::now() < until, "the app was not started: {error}"),
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Result<Value, String> {
+        let url = format!("{}/{path}", self.driver);
+        wait(async {
+            let client = reqwest::Client::builder().timeout(PATIENCE).build().unwrap();
+            let sent = client.post(url).body(body.to_string()).send().await.map_err(|e| e.to_string())?;
+            let text = sent.text().await.map_err(|e| e.to_string())?;
+            let value: Value = serde_json::from_str(&text).map_err(|e| format!("{e}: {text}"))?;
+            let value = value["value"].clone();
+            if value["error"].is_string() { Err(value.to_string()) } else { Ok(value) }
+        })
+    }
+
+    /// Calls a verb of the door as a window does: `Ok` with what it gives, `Err` with its failure.
+    pub fn door(&self, verb: &str, with: &Value) -> Result<Value, Value> {
+        let script = "const [verb, input, done] = arguments; \
+                      window.__TAURI_INTERNALS__.invoke('door', { verb, with: input }) \
+                      .then((gives) => done({ gives }), (failure) => done({ failure }))";
+        let call = json!({ "script": script, "args": [verb, with] });
+        let path = format!("session/{}/execute/async", self.session);
+        let mut answer = self.post(&path, &call).unwrap_or_else(|error| panic!("{verb}: {error}"));
+        if answer.get("failure").is_some() { Err(answer["failure"].take()) } else { Ok(answer["gives"].take()) }
+    }
+
+    /// Runs a script in the page and gives what it returns.
+    pub fn script(&self, script: &str) -> Value {
+        let path = format!("session/{}/execute/sync", self.session);
+        self.post(&path, &json!({ "script": script, "args": [] })).unwrap()
+    }
+
+    /// Calls a verb that must succeed.
+    pub fn gives(&self, verb: &str, with: &Value) -> Value {
+        self.door(verb, with).unwrap_or_else(|failure| panic!("{verb}: {failure:#}"))
+    }
+
+    /// Keeps what comes as an event from now on.
+    pub fn listen(&self, event: &str) {
+        let script = format!(
+            "window.heard = window.heard || {{}}; window.heard['{event}'] = []; \
+             const i = window.__TAURI_INTERNALS__; \
+             i.invoke('plugin:event|listen', {{ event: '{event}', target: {{ kind: 'Any' }}, \
+             handler: i.transformCallback((e) => window.heard['{event}'].push(e.payload)) }}); return true"
+        );
+        assert_eq!(self.script(&script), json!(true));
+    }
+
+    /// Waits for an event that fits, the latest first, and gives it.
+    pub fn hears(&self, event: &str, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let heard = self.script(&format!("return window.heard['{event}']"));
+            let all = heard.as_array().cloned().unwrap_or_default();
+            if let Some(found) = all.iter().rev().find(|event| fits(event)) {
+                return found.clone();
+            }
+            assert!(Instant::now() < until, "not heard: {what}; the last was {:#}", all.last().unwrap_or(&heard));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for Desktop {
+    fn drop(&mut self) {
+        if !self.session.is_empty() {
+            let url = format!("{}/session/{}", self.driver, self.session);
+            wait(async {
+                let client = reqwest::Client::builder().timeout(Duration::from_secs(10)).build().unwrap();
+                let _ = client.delete(url).send().await;
+            });
+        }
+        for child in self.processes.iter_mut().rev() {
+            let group = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+            let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
+            let _ = child.wait();
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The real app on a desktop of its own: a display, a window manager, a panel with a tray, a bus.
+
+mod desktop;
+mod shell;
