@@ -53,9 +53,11 @@ fn float(window: &WebviewWindow) -> tauri::Result<()> {
     use tauri_nspanel::{CollectionBehavior, PanelLevel, StyleMask, WebviewWindowExt};
     let panel = window.to_panel::<PopoverPanel>()?;
     panel.set_level(PanelLevel::Floating.value());
-    panel.set_style_mask(StyleMask::empty().nonactivating_panel().into());
+    if let Err(error) = panel.add_style_mask(StyleMask::empty().nonactivating_panel().value()) {
+        tracing::warn!(?error, "the popover makes the app the active one");
+    }
     panel.set_collection_behavior(
-        CollectionBehavior::new().full_screen_auxiliary().can_join_all_spaces().into(),
+        CollectionBehavior::new().full_screen_auxiliary().can_join_all_spaces().value(),
     );
     Ok(())
 }

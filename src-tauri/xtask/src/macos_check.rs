@@ -44,6 +44,8 @@ pub fn check(machine: &Machine, library: &Library) -> Result<(), Fault> {
             "-p",
             "pao",
             "-p",
+            "pao-app",
+            "-p",
             "pao-core",
             "-p",
             "pao-recall",
