@@ -196,7 +196,6 @@ pub struct Target {
 
 /// From one agent to another.
 #[derive(Debug, Deserialize, TS)]
-#[expect(dead_code, reason = "its verb is not available yet")]
 pub struct Handover {
     /// Registry id.
     pub from: String,

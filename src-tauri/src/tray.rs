@@ -3,11 +3,11 @@
 use pao_core::Error;
 use pao_core::view::icon;
 use pao_core::view::menu::{Act, Entry, menu};
-use pao_core::wire::door::{Glance, Tray, Verb};
+use pao_core::wire::door::{Glance, Shape, Tray, Verb};
 use tauri::image::Image;
 use tauri::menu::{IsMenuItem, Menu, MenuItem, PredefinedMenuItem, Submenu};
 use tauri::tray::{MouseButton, MouseButtonState, TrayIconBuilder, TrayIconEvent};
-use tauri::{AppHandle, Manager, Theme, Wry};
+use tauri::{AppHandle, Manager, Wry};
 
 use crate::commands;
 use crate::door::{Checkpointing, Page, Target};
@@ -44,21 +44,17 @@ pub fn create(shell: &Shell) -> tauri::Result<()> {
                 popover::toggle(tray.app_handle(), Some(rect));
             }
         });
-    if let Some(image) = drawn(app, pao_core::wire::door::Shape::Idle, 0) {
+    if let Some(image) = drawn(Shape::Idle, 0) {
         builder = builder.icon(image);
     }
     builder.build(app)?;
     Ok(())
 }
 
-/// The icon's ink: a template's on macOS; elsewhere what can be seen on a panel of the desktop's theme.
-fn drawn(app: &AppHandle, shape: pao_core::wire::door::Shape, number: u32) -> Option<Image<'static>> {
-    let dark = || {
-        let panel = app.get_webview_window(windows::PANEL);
-        panel.is_some_and(|panel| panel.theme().is_ok_and(|theme| theme == Theme::Dark))
-    };
-    let ink = if !cfg!(target_os = "macos") && dark() { [255; 3] } else { [0; 3] };
-    let icon = icon::icon(shape, number, SCALE, ink)?;
+/// A template on macOS, which the system draws in the menu bar's own ink.
+fn drawn(shape: Shape, number: u32) -> Option<Image<'static>> {
+    let icon = icon::icon(shape, number, SCALE)?;
+    let icon = if cfg!(target_os = "macos") { icon } else { icon.rimmed() };
     Some(Image::new_owned(icon.rgba, icon.width, icon.height))
 }
 
@@ -74,7 +70,7 @@ pub fn show(shell: &Shell, glance: &Glance) {
         (look, changed.then_some(entries))
     };
     let mut result = Ok(());
-    if look && let Some(image) = drawn(&shell.app, glance.tray.shape, glance.tray.number) {
+    if look && let Some(image) = drawn(glance.tray.shape, glance.tray.number) {
         result = tray
             .set_icon_with_as_template(Some(image), true)
             .and_then(|()| tray.set_tooltip(Some(&glance.tray.label)));

@@ -75,7 +75,18 @@ fn tray_is_there(world: &World) -> bool {
 /// One call on the session bus; what it printed.
 pub fn dbus(world: &World, to: &str, path: &str, method: &str, args: &[&str]) -> String {
     let mut gdbus = world.command("gdbus");
-    gdbus.args(["call", "--session", "--timeout", "10", "--dest", to, "--object-path", path, "--method", method]);
+    gdbus.args([
+        "call",
+        "--session",
+        "--timeout",
+        "10",
+        "--dest",
+        to,
+        "--object-path",
+        path,
+        "--method",
+        method,
+    ]);
     let output = gdbus.args(args).output().unwrap();
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -130,7 +141,11 @@ impl Desktop {
         let call = json!({ "script": script, "args": [verb, with] });
         let path = format!("session/{}/execute/async", self.session);
         let mut answer = self.post(&path, &call).unwrap_or_else(|error| panic!("{verb}: {error}"));
-        if answer.get("failure").is_some() { Err(answer["failure"].take()) } else { Ok(answer["gives"].take()) }
+        if answer.get("failure").is_some() {
+            Err(answer["failure"].take())
+        } else {
+            Ok(answer["gives"].take())
+        }
     }
 
     /// Runs a script in the page and gives what it returns.
@@ -164,7 +179,11 @@ impl Desktop {
             if let Some(found) = all.iter().rev().find(|event| fits(event)) {
                 return found.clone();
             }
-            assert!(Instant::now() < until, "not heard: {what}; the last was {:#}", all.last().unwrap_or(&heard));
+            assert!(
+                Instant::now() < until,
+                "not heard: {what}; the last was {:#}",
+                all.last().unwrap_or(&heard)
+            );
             std::thread::sleep(Duration::from_millis(50));
         }
     }

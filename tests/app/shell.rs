@@ -27,7 +27,8 @@ fn until(what: &str, holds: impl Fn() -> bool) -> Duration {
 
 /// Names of the windows that can be seen.
 fn seen(world: &World) -> String {
-    let found = world.command("xdotool").args(["search", "--onlyvisible", "--name", "Prime Agent"]).output().unwrap();
+    let found =
+        world.command("xdotool").args(["search", "--onlyvisible", "--name", "Prime Agent"]).output().unwrap();
     String::from_utf8_lossy(&found.stdout).into_owned()
 }
 
@@ -68,7 +69,9 @@ fn the_app_starts_with_its_first_run_and_a_tray_icon_whose_menu_has_every_entry(
     assert_eq!(glance["tray"]["shape"].as_str().unwrap(), "error", "there is no agent program: {glance:#}");
     assert_eq!(glance["troubles"][0]["kind"], "no-agent");
     until("the tray icon", || tray(&world).is_some());
-    for entry in ["Open Prime Agent Orchestrator", "Spawn an Agent…", "Clean Up…", "Settings…", "Quit (Agents Go On)"] {
+    for entry in
+        ["Open Prime Agent Orchestrator", "Spawn an Agent…", "Clean Up…", "Settings…", "Quit (Agents Go On)"]
+    {
         until(entry, || menu(&world).contains(entry));
     }
     // A change by the command line arrives by itself.
@@ -76,7 +79,8 @@ fn the_app_starts_with_its_first_run_and_a_tray_icon_whose_menu_has_every_entry(
     world.pao(["config", "set", "agent.command", "/bin/true"]).ok();
     desktop.hears("glance", "the first run is over", |glance| glance["first_run"] == false);
     let settings = desktop.gives("settings", &Value::Null);
-    let command = settings["values"].as_array().unwrap().iter().find(|v| v["key"] == "agent.command").unwrap();
+    let command =
+        settings["values"].as_array().unwrap().iter().find(|v| v["key"] == "agent.command").unwrap();
     assert_eq!(command["value"], "\"/bin/true\"");
     let failure = desktop.door("set_roots", &json!(["/tmp"])).unwrap_err();
     assert_eq!(failure["kind"], "environment");

@@ -6,20 +6,23 @@ use std::time::Duration;
 use futures::future::join_all;
 use pao_core::life::account::account;
 use pao_core::life::focus::{self, Focused};
+use pao_core::life::handover;
 use pao_core::life::pause::{self, Pausing};
+use pao_core::life::rebrief::{self, Delivery};
 use pao_core::life::resume::{self, Resuming};
 use pao_core::life::tell::{self, To};
 use pao_core::life::{checkpoint, repository};
 use pao_core::registry::agents::Agent;
+use pao_core::spawn::request::Request;
 use pao_core::view::page;
 use pao_core::wire::door::{AgentPage, Message, Outcome};
+use pao_core::words::counted;
 use pao_core::{Context, Error};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::door::{Checkpointing, Handover, Target, Tell};
 use crate::jobs::Unasked;
-use crate::not_yet;
 use crate::shell::Shell;
 
 /// How many agents are paused or resumed at once.
@@ -112,12 +115,44 @@ async fn resume_one(
     Ok("resumed".into())
 }
 
-pub async fn rebrief(_shell: &Shell, _id: String) -> Result<Outcome, Error> {
-    Err(not_yet::verb("giving a running agent what is new", "tell it to run `pao recall` with its question"))
+pub async fn rebrief(shell: &Shell, id: String) -> Result<Outcome, Error> {
+    let context = shell.context().await?;
+    let done = rebrief::rebrief(&context, Some(&id), &CancellationToken::new()).await?;
+    let one = done.into_iter().next().ok_or_else(|| Error::internal("nobody was given what is new"))?;
+    shell.asked(&one.reports);
+    shell.refresh().await;
+    let lines = counted(one.lines.len(), "new line", "new lines");
+    Ok(well(one.name, reaches(one.delivery, &lines)))
 }
 
-pub async fn handover(_shell: &Shell, _with: Handover) -> Result<Outcome, Error> {
-    Err(not_yet::verb("handing over", "make a checkpoint, then spawn another: `pao fork CHECKPOINT`"))
+fn reaches(delivery: Delivery, what: &str) -> String {
+    match delivery {
+        Delivery::Nothing => "there is nothing new".into(),
+        Delivery::NextPrompt => format!("{what}: handed over with its next prompt"),
+        Delivery::File => format!("{what}: in the briefing file it reads by itself"),
+    }
+}
+
+pub async fn handover(shell: &Shell, with: Handover) -> Result<Outcome, Error> {
+    let context = shell.context().await?;
+    let from = handover::from(&context, &with.from).await?;
+    let text = with.text.unwrap_or_default();
+    let Some(to) = &with.to else {
+        let request = handover::to_new(&context, &from, Request { text, ..Request::default() }).await?;
+        super::spawn::begin(shell, request, None);
+        return Ok(well(from.name, "a new agent is being started with its work"));
+    };
+    if !text.is_empty() {
+        tell::check(&text)?;
+    }
+    let (to, delivery) = handover::to_running(&context, &from, to).await?;
+    let mut said = reaches(delivery, &format!("what {} came to", from.name));
+    if !text.is_empty() {
+        let told = tell::tell(&context, &To::Name(to.id.clone()), &text, TELL).await?;
+        said.extend(told.first().map(|told| format!("; the prompt is {}", told.fate.name())));
+    }
+    shell.refresh().await;
+    Ok(well(to.name, said))
 }
 
 fn well(what: String, outcome: impl Into<String>) -> Outcome {

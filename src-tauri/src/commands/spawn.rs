@@ -45,12 +45,17 @@ fn delivered(context: &Context, agent: &Agent) -> Option<String> {
 
 pub async fn spawn(shell: &Shell, wish: Wish) -> Result<String, Error> {
     let request = request(&wish)?;
+    Ok(begin(shell, request, wish.markdown))
+}
+
+/// Begins a spawn that windows follow; the job's id.
+pub fn begin(shell: &Shell, request: Request, markdown: Option<String>) -> String {
     let folder = request.folder.as_deref();
     let base = folder.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
-    let name = wish.name.clone().or(base).unwrap_or_default();
+    let name = request.name.clone().or(base).unwrap_or_default();
     let shown = folder.map(|folder| shell.host.display(folder)).unwrap_or_default();
     let (job, cancel) = shell.jobs.begin(&name, &shown);
-    let face = Followed { shell: shell.clone(), job: job.clone(), cancel, markdown: wish.markdown };
+    let face = Followed { shell: shell.clone(), job: job.clone(), cancel, markdown };
     tauri::async_runtime::spawn(async move {
         let shell = &face.shell;
         let result = match shell.context().await {
@@ -63,7 +68,7 @@ pub async fn spawn(shell: &Shell, wish: Wish) -> Result<String, Error> {
         shell.jobs.end(shell, &face.job, &result);
         shell.refresh().await;
     });
-    Ok(job)
+    job
 }
 
 /// What the window chose, checked.
@@ -92,6 +97,8 @@ fn request(wish: &Wish) -> Result<Request, Error> {
         budget: wish.budget.and_then(|budget| usize::try_from(budget).ok()),
         without_sources: wish.without_sources.clone(),
         edit: wish.markdown.is_some(),
+        // On a new branch.
+        worktree: wish.worktree.then(String::new),
         ..Request::default()
     })
 }

@@ -25,7 +25,10 @@ pub fn find(host: &Host) -> Option<PathBuf> {
 /// Opens the app, at the spawn panel where a folder is named. One that runs already shows itself.
 pub fn open(host: &Host, folder: Option<&Path>) -> Result<PathBuf, Error> {
     let app = find(host).ok_or_else(|| {
-        Error::environment("the app is not on this machine", "build and open it: `cargo xtask app` in PAO's source")
+        Error::environment(
+            "the app is not on this machine",
+            "build and open it: `cargo xtask app` in PAO's source",
+        )
     })?;
     if !os::has_display(host) {
         return Err(Error::environment(
@@ -36,7 +39,8 @@ pub fn open(host: &Host, folder: Option<&Path>) -> Result<PathBuf, Error> {
     let folder = folder.map(|folder| host.cwd.join(folder));
     let run = if app.is_dir() { Run::new("/usr/bin/open").arg("-a").arg(&app) } else { Run::new(&app) };
     let run = folder.iter().fold(run.cwd(&host.home), |run, folder| run.arg(folder));
-    run.detach().map_err(|e| Error::environment(format!("the app was not opened: {e}"), "run `pao doctor`"))?;
+    run.detach()
+        .map_err(|e| Error::environment(format!("the app was not opened: {e}"), "run `pao doctor`"))?;
     Ok(app)
 }
 

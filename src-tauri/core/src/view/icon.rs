@@ -24,8 +24,8 @@ pub struct Icon {
     pub height: u32,
 }
 
-/// Draws it at 1×, 2×, … in that ink. `None` only where the scale is not a sensible one.
-pub fn icon(shape: Shape, number: u32, scale: u8, ink: [u8; 3]) -> Option<Icon> {
+/// Draws it in black at 1×, 2×, …; `None` only where the scale is not a sensible one.
+pub fn icon(shape: Shape, number: u32, scale: u8) -> Option<Icon> {
     let text = number.min(99).to_string();
     let two = text.len() > 1;
     let width = match (shape, two) {
@@ -66,8 +66,34 @@ pub fn icon(shape: Shape, number: u32, scale: u8, ink: [u8; 3]) -> Option<Icon> 
             ground.number(&text, left + wide / 2.0, 5.3, (4.4, 7.0), 1.5, BlendMode::DestinationOut)?;
         }
     }
-    let rgba = ground.pixmap.pixels().iter().flat_map(|p| [ink[0], ink[1], ink[2], p.alpha()]).collect();
+    let rgba = ground.pixmap.pixels().iter().flat_map(|p| [0, 0, 0, p.alpha()]).collect();
     Some(Icon { rgba, width: ground.pixmap.width(), height: ground.pixmap.height() })
+}
+
+impl Icon {
+    /// The same in white with a dark rim, for trays that take an icon as it is: on some desktops they are dark, on
+    /// others light, and none says which.
+    #[must_use]
+    pub fn rimmed(&self) -> Self {
+        let opacity = |x: i64, y: i64| -> u16 {
+            let inside = |n: i64, most: u32| u32::try_from(n).ok().filter(|n| *n < most);
+            let at = inside(x, self.width).zip(inside(y, self.height));
+            let at = at.and_then(|(x, y)| usize::try_from((y * self.width + x) * 4 + 3).ok());
+            at.and_then(|at| self.rgba.get(at)).copied().map_or(0, u16::from)
+        };
+        let mut rgba = Vec::with_capacity(self.rgba.len());
+        for y in 0..i64::from(self.height) {
+            for x in 0..i64::from(self.width) {
+                let own = opacity(x, y);
+                let near = (-1..=1).flat_map(|dy| (-1..=1).map(move |dx| (dx, dy)));
+                let rim = near.map(|(dx, dy)| opacity(x + dx, y + dy)).max().unwrap_or(0) * 3 / 5;
+                let whole = own + (255 - own) * rim / 255;
+                let white = u8::try_from(own * 255 / whole.max(1)).unwrap_or(255);
+                rgba.extend([white, white, white, u8::try_from(whole).unwrap_or(255)]);
+            }
+        }
+        Self { rgba, width: self.width, height: self.height }
+    }
 }
 
 struct Ground {
@@ -266,7 +292,7 @@ mod tests {
     const BLACK: [u8; 3] = [0, 0, 0];
 
     fn drawn(shape: Shape, number: u32, scale: u8) -> Icon {
-        icon(shape, number, scale, BLACK).unwrap()
+        icon(shape, number, scale).unwrap()
     }
 
     fn opacity(icon: &Icon, x: u32, y: u32) -> u8 {
@@ -306,5 +332,21 @@ mod tests {
         assert!(drawn(Shape::NeedsYou, 10, 1).width > drawn(Shape::NeedsYou, 9, 1).width);
         assert_eq!(drawn(Shape::Working, 100, 1), drawn(Shape::Working, 99, 1));
         assert_ne!(drawn(Shape::Idle, 0, 1), drawn(Shape::Error, 0, 1));
+    }
+
+    #[test]
+    fn a_rimmed_icon_can_be_seen_on_black_and_on_white() {
+        let icon = drawn(Shape::Working, 1, 2).rimmed();
+        let on = |ground: u16| -> Vec<u16> {
+            let over = |pixel: &[u8]| {
+                let (ink, opacity) = (u16::from(pixel[0]), u16::from(pixel[3]));
+                (ink * opacity + ground * (255 - opacity)) / 255
+            };
+            icon.rgba.chunks(4).map(over).collect()
+        };
+        let differ =
+            |ground: u16| on(ground).into_iter().filter(|shade| shade.abs_diff(ground) > 100).count();
+        assert!(differ(0) > 300 && differ(255) > 200, "{} {}", differ(0), differ(255));
+        assert_eq!(drawn(Shape::Working, 1, 2).rgba.len(), icon.rgba.len());
     }
 }
