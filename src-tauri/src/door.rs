@@ -129,6 +129,7 @@ verbs! {
     quit(()) -> () = commands::windows::quit;
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
 fn misread(error: serde_json::Error) -> pao_core::Error {
     pao_core::Error::internal(format!("the window and its host do not understand each other: {error}"))
 }

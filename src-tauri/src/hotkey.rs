@@ -12,13 +12,15 @@ use crate::windows;
 
 /// The key in the configuration.
 const KEY: &str = "app.hotkey";
+/// Its value for none.
+const OFF: &str = "off";
 
 /// What is proposed in the first run.
 pub const PROPOSED: &str = if cfg!(target_os = "macos") { "Ctrl+Alt+Cmd+P" } else { "Ctrl+Alt+P" };
 
 /// Registers what the configuration says, where that is another than before.
 pub fn follow(shell: &Shell, keys: &str) {
-    let keys = Some(keys.trim()).filter(|keys| !keys.is_empty());
+    let keys = Some(keys.trim()).filter(|keys| *keys != OFF);
     let before = lock(&shell.hotkey).keys.clone();
     if before.as_deref() == keys {
         return;
@@ -37,17 +39,17 @@ pub fn follow(shell: &Shell, keys: &str) {
 
 /// Changes it. Keys that cannot be had are not kept; what was active before stays so, and the note says why.
 pub fn change(shell: &Shell, keys: Option<&str>) -> Result<Hotkey, Error> {
-    let before = lock(&shell.hotkey).keys.clone().unwrap_or_default();
-    follow(shell, keys.unwrap_or_default());
+    let before = lock(&shell.hotkey).keys.clone();
+    follow(shell, keys.unwrap_or(OFF));
     let tried = lock(&shell.hotkey).clone();
     if tried.note.is_some() {
-        follow(shell, &before);
+        follow(shell, before.as_deref().unwrap_or(OFF));
         let mut hotkey = lock(&shell.hotkey);
         hotkey.note.clone_from(&tried.note);
         return Ok(hotkey.clone());
     }
     let mut editor = Editor::open(&shell.host)?;
-    editor.set(KEY, keys.unwrap_or_default())?;
+    editor.set(KEY, keys.unwrap_or(OFF))?;
     editor.save()?;
     Ok(tried)
 }

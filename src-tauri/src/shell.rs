@@ -140,7 +140,7 @@ impl Shell {
     }
 
     async fn look(&self) -> Glance {
-        let config = Config::load(&self.host).map_err(Error::from);
+        let config = Config::load(&self.host);
         self.trouble("config", config.as_ref().err());
         let config = config.ok();
         if let Some(config) = &config {

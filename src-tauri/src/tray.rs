@@ -8,6 +8,7 @@ use tauri::image::Image;
 use tauri::menu::{IsMenuItem, Menu, MenuItem, PredefinedMenuItem, Submenu};
 use tauri::tray::{MouseButton, MouseButtonState, TrayIconBuilder, TrayIconEvent};
 use tauri::{AppHandle, Manager, Wry};
+use tauri_plugin_dialog::DialogExt;
 
 use crate::commands;
 use crate::door::{Checkpointing, Page, Target};
@@ -150,7 +151,6 @@ fn at_once(app: &AppHandle, verb: Verb, id: String) {
             Ok(outcome) => (outcome.what, outcome.outcome),
             Err(error) => (error.message, error.next),
         };
-        use tauri_plugin_dialog::DialogExt;
         shell.app.dialog().message(text).title(title).show(|_| ());
     });
 }

@@ -97,7 +97,7 @@ pub fn happened(window: &Window, event: &WindowEvent) {
             }
         }
         WindowEvent::Focused(focused) if window.label() == POPOVER => {
-            popover::focused(window.app_handle(), *focused)
+            popover::focused(window.app_handle(), *focused);
         }
         _ => {}
     }

@@ -1,7 +1,7 @@
 //! A desktop for one test. Every process of it is the first of its own group, and the whole group ends with the test.
 
-use std::io::{BufRead, BufReader, Read};
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -9,11 +9,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::claude::wait;
 use crate::harness::world::{PAO, World};
 
 /// How long anything may take to come.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The built app, beside the built command.
 pub fn program() -> PathBuf {
@@ -25,20 +24,21 @@ pub fn program() -> PathBuf {
 /// A desktop, with the app on it.
 pub struct Desktop {
     processes: Vec<Child>,
-    driver: String,
+    port: u16,
     session: String,
 }
 
 /// Adds a desktop's display and bus to a world, so that whatever runs there finds them, and starts the app.
 pub fn open(world: &mut World) -> Desktop {
-    let mut processes = Vec::new();
+    // From the first process on it is this that ends them, whatever fails.
+    let mut desktop = Desktop { processes: Vec::new(), port: 0, session: String::new() };
     let mut bus = world.command("dbus-daemon");
     bus.args(["--session", "--nofork", "--nopidfile", "--print-address=1"]);
-    let address = first_line(start(&mut bus, Stdio::piped()), &mut processes);
+    let address = desktop.first_line(&mut bus);
     world.set("DBUS_SESSION_BUS_ADDRESS", address);
     let mut display = world.command("Xvfb");
     display.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"]);
-    let number = first_line(start(&mut display, Stdio::piped()), &mut processes);
+    let number = desktop.first_line(&mut display);
     world.set("DISPLAY", format!(":{number}"));
     world.set("XDG_RUNTIME_DIR", world.folder("run"));
     for (name, value) in [
@@ -50,17 +50,16 @@ pub fn open(world: &mut World) -> Desktop {
     ] {
         world.set(name, value);
     }
-    processes.push(start(&mut world.command("openbox"), Stdio::null()));
-    processes.push(start(world.command("xfce4-panel").arg("--disable-wm-check"), Stdio::null()));
+    desktop.start(&mut world.command("openbox"), Stdio::null());
+    desktop.start(world.command("xfce4-panel").arg("--disable-wm-check"), Stdio::null());
     let until = Instant::now() + PATIENCE;
     while !tray_is_there(world) {
         assert!(Instant::now() < until, "no tray came up");
         std::thread::sleep(Duration::from_millis(100));
     }
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    processes.push(start(world.command("WebKitWebDriver").arg(format!("--port={port}")), Stdio::null()));
-    let mut desktop =
-        Desktop { processes, driver: format!("http://127.0.0.1:{port}"), session: String::new() };
+    desktop.port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = format!("--port={}", desktop.port);
+    desktop.start(world.command("WebKitWebDriver").arg(port), Stdio::null());
     desktop.session = desktop.begin();
     desktop
 }
@@ -91,23 +90,24 @@ pub fn dbus(world: &World, to: &str, path: &str, method: &str, args: &[&str]) ->
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn start(command: &mut Command, out: Stdio) -> Child {
-    let started = command.stdin(Stdio::null()).stdout(out).stderr(Stdio::null()).process_group(0).spawn();
-    started.unwrap_or_else(|e| panic!("{}: {e}", command.get_program().display()))
-}
-
-/// Its first line. Its output is read on, so that it never waits for us.
-fn first_line(mut child: Child, processes: &mut Vec<Child>) -> String {
-    let mut lines = BufReader::new(child.stdout.take().unwrap());
-    processes.push(child);
-    let mut line = String::new();
-    lines.read_line(&mut line).unwrap();
-    std::thread::spawn(move || lines.read_to_end(&mut Vec::new()));
-    assert!(!line.trim().is_empty(), "it ended before it said anything");
-    line.trim().to_owned()
-}
-
 impl Desktop {
+    fn start(&mut self, command: &mut Command, out: Stdio) -> &mut Child {
+        let started = command.stdin(Stdio::null()).stdout(out).stderr(Stdio::null()).process_group(0).spawn();
+        let started = started.unwrap_or_else(|e| panic!("{}: {e}", command.get_program().display()));
+        self.processes.push(started);
+        self.processes.last_mut().unwrap()
+    }
+
+    /// Its first line. Its output is read on, so that it never waits for us.
+    fn first_line(&mut self, command: &mut Command) -> String {
+        let mut lines = BufReader::new(self.start(command, Stdio::piped()).stdout.take().unwrap());
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        std::thread::spawn(move || lines.read_to_end(&mut Vec::new()));
+        assert!(!line.trim().is_empty(), "it ended before it said anything");
+        line.trim().to_owned()
+    }
+
     fn begin(&self) -> String {
         let browser = json!({ "binary": program(), "args": [] });
         let wanted = json!({ "capabilities": { "alwaysMatch": { "webkitgtk:browserOptions": browser } } });
@@ -122,15 +122,37 @@ impl Desktop {
     }
 
     fn post(&self, path: &str, body: &Value) -> Result<Value, String> {
-        let url = format!("{}/{path}", self.driver);
-        wait(async {
-            let client = reqwest::Client::builder().timeout(PATIENCE).build().unwrap();
-            let sent = client.post(url).body(body.to_string()).send().await.map_err(|e| e.to_string())?;
-            let text = sent.text().await.map_err(|e| e.to_string())?;
-            let value: Value = serde_json::from_str(&text).map_err(|e| format!("{e}: {text}"))?;
-            let value = value["value"].clone();
+        self.ask("POST", path, &body.to_string()).map_err(|e| e.to_string()).and_then(|text| {
+            let mut value: Value = serde_json::from_str(&text).map_err(|e| format!("{e}: {text}"))?;
+            let value = value["value"].take();
             if value["error"].is_string() { Err(value.to_string()) } else { Ok(value) }
         })
+    }
+
+    /// One request of the driver, which is on this machine and speaks plain HTTP.
+    fn ask(&self, method: &str, path: &str, body: &str) -> std::io::Result<String> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let (port, length) = (self.port, body.len());
+        write!(
+            stream,
+            "{method} /{path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n\
+             Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        )?;
+        let mut reply = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            if reply.read_line(&mut line)? == 0 || line.trim().is_empty() {
+                break;
+            }
+            if let Some(number) = line.to_lowercase().strip_prefix("content-length:") {
+                length = number.trim().parse().map_err(std::io::Error::other)?;
+            }
+        }
+        let mut body = vec![0; length];
+        reply.read_exact(&mut body)?;
+        Ok(String::from_utf8_lossy(&body).into_owned())
     }
 
     /// Calls a verb of the door as a window does: `Ok` with what it gives, `Err` with its failure.
@@ -192,11 +214,7 @@ impl Desktop {
 impl Drop for Desktop {
     fn drop(&mut self) {
         if !self.session.is_empty() {
-            let url = format!("{}/session/{}", self.driver, self.session);
-            wait(async {
-                let client = reqwest::Client::builder().timeout(Duration::from_secs(10)).build().unwrap();
-                let _ = client.delete(url).send().await;
-            });
+            let _ = self.ask("DELETE", &format!("session/{}", self.session), "");
         }
         for child in self.processes.iter_mut().rev() {
             let group = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());

@@ -97,7 +97,7 @@ pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {
         Verb::Sources { what } => sources::run(host, screen, what).await,
         Verb::Secret { what } => secret::run(&host, screen, what).await,
         Verb::Index(what) => index::run(host, screen, what).await,
-        Verb::App { folder } => app::run(&host, screen, folder),
+        Verb::App { folder } => app::run(&host, screen, folder.as_deref()),
         Verb::Doctor => doctor::run(&host, screen).await,
         Verb::Config { what } => config::run(&host, screen, what),
         Verb::Completions { shell } => completions::run(screen, shell),

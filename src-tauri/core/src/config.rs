@@ -38,11 +38,17 @@ pub struct Config {
 }
 
 /// The menu-bar app.
-#[derive(Debug, Clone, Default, Deserialize, PartialEq)]
+#[derive(Debug, Clone, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct AppConfig {
-    /// Keys that open the spawn panel from anywhere, e.g. `Ctrl+Alt+P`; none where empty.
+    /// Keys that open the spawn panel from anywhere, e.g. `Ctrl+Alt+P`, or `off`.
     pub hotkey: String,
+}
+
+impl Default for AppConfig {
+    fn default() -> Self {
+        Self { hotkey: "off".into() }
+    }
 }
 
 /// Cleanup of agents that are gone.

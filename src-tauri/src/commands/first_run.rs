@@ -1,6 +1,5 @@
 //! The first run: what is there already, and a sample of what an agent would know.
 
-use pao_core::config::edit::Editor;
 use pao_core::spawn::request::Request;
 use pao_core::wire::Check;
 use pao_core::wire::door::FirstRun;
@@ -56,10 +55,7 @@ pub async fn finish(shell: &Shell, with: FirstChoices) -> Result<(), Error> {
     if let Some(note) = hotkey.note {
         return Err(Error::user(note, "choose other keys, or none"));
     }
-    // That something stands in the file is what ends the first run.
-    let mut editor = Editor::open(&shell.host)?;
-    editor.set("app.hotkey", with.hotkey.as_deref().unwrap_or_default())?;
-    editor.save()?;
+    // The key now stands in the file, `off` included, which is what ends the first run.
     events::look_for_agent(shell.clone()).await;
     Ok(())
 }

@@ -41,6 +41,21 @@ const TRAY: Need = Need {
     brew: None,
 };
 
+/// What building the app takes.
+pub const NEEDS: [Need; 3] = [NODE, WEBKIT, TRAY];
+
+/// What its tests need beyond that: a desktop of their own. On a Mac they do not run.
+pub const TEST_NEEDS: [Need; 4] = [
+    desktop("Xvfb", |m| m.has("Xvfb"), &["xvfb", "xauth"]),
+    desktop("openbox and a panel", |m| m.has("openbox") && m.has("xfce4-panel"), &["openbox", "xfce4-panel"]),
+    desktop("xdotool", |m| m.has("xdotool") && m.has("gdbus"), &["xdotool", "libglib2.0-bin"]),
+    desktop("WebKitWebDriver", |m| m.has("WebKitWebDriver"), &["webkit2gtk-driver"]),
+];
+
+const fn desktop(name: &'static str, there: fn(&Machine) -> bool, apt: &'static [&'static str]) -> Need {
+    Need { name, why: "tests of the app", found: there, apt, brew: None }
+}
+
 fn has_library(name: &str) -> bool {
     succeeds("pkg-config", &["--exists", name])
 }
@@ -59,7 +74,7 @@ pub struct App {
 /// Runs it.
 pub fn app(asked: App, machine: &Machine) -> Result<ExitCode, Fault> {
     let mut plan = Plan::default();
-    let needs = [TMUX, GIT, C_COMPILER, NODE, WEBKIT, TRAY].into_iter();
+    let needs = [TMUX, GIT, C_COMPILER].into_iter().chain(NEEDS);
     let missing: Vec<Need> = needs
         .filter(|need| !(need.found)(machine))
         // Terminal.app runs agents where tmux is not asked for.
@@ -81,7 +96,7 @@ pub fn app(asked: App, machine: &Machine) -> Result<ExitCode, Fault> {
     let agent = claude::ensure(machine)?;
     let stage = Stage::set(machine, &agent)?;
     let mut guard = Guard::over(&stage.home)?;
-    let shown = || {
+    let mut shown = || {
         let standin = Standin::start(&built.join("messages-api"), &stage, false)?;
         say("Indexing the sample's past sessions.");
         run(stage.command(&pao).arg("index"))?;
@@ -113,7 +128,7 @@ const DESKTOP: [&str; 7] = [
 ];
 
 /// Builds the user interface into `ui/dist`.
-fn interface(machine: &Machine) -> Result<(), Fault> {
+pub fn interface(machine: &Machine) -> Result<(), Fault> {
     let npm = |words: &[&str]| {
         let mut npm = Command::new("npm");
         npm.args(words).current_dir(machine.root_dir.join("ui")).env("PATH", machine.path_variable());

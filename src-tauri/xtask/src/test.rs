@@ -14,7 +14,7 @@ use crate::others;
 use crate::pins::{CARGO_DENY, CLAUDE_NEW, CLAUDE_OLD, OTHERS};
 use crate::run::{cannot_start, read, run, say, shown};
 use crate::setup::{C_COMPILER, GIT, Plan, TEST_NEEDS, TMUX, agreement, carry_out};
-use crate::{claude, macos_check};
+use crate::{app, claude, macos_check};
 
 /// What may be said to `cargo xtask test`.
 #[derive(Debug, Args)]
@@ -50,7 +50,9 @@ pub fn test(asked: &Test, machine: &Machine) -> Result<ExitCode, Fault> {
     let start = Instant::now();
     let mut plan = Plan::default();
     let needs = [TMUX, GIT, C_COMPILER].into_iter().chain(TEST_NEEDS);
-    let missing: Vec<_> = needs.filter(|need| !(need.found)(machine)).collect();
+    let of_app = app::NEEDS.into_iter().chain(app::TEST_NEEDS);
+    let of_app = of_app.filter(|need| machine.system == System::Linux || need.brew.is_some());
+    let missing: Vec<_> = needs.chain(of_app).filter(|need| !(need.found)(machine)).collect();
     plan.system(&missing, machine.system, machine.manager());
     if asked.filter.is_none() {
         macos_check::plan(machine, &mut plan);
@@ -61,6 +63,7 @@ pub fn test(asked: &Test, machine: &Machine) -> Result<ExitCode, Fault> {
     let others = OTHERS.map(|other| others::pinned(machine, other).map(|program| (other.variable, program)));
     let others: Vec<_> = others.into_iter().collect::<Result<_, _>>()?;
     worker(machine)?;
+    app::interface(machine)?;
 
     let mut lines = Vec::new();
     if asked.filter.is_none() {
@@ -72,6 +75,8 @@ pub fn test(asked: &Test, machine: &Machine) -> Result<ExitCode, Fault> {
         lines.push(timed("deny", || deny(machine)));
         lines.push(timed("macos", || macos(machine)));
     }
+    // The tests start the app itself, which building them does not build.
+    lines.push(timed("app", || checked(cargo(machine).args(["build", "--locked", "-p", "pao-app"]))));
     lines.push(timed("tests", || {
         let mut tests = cargo(machine);
         tests.args(["test", "--workspace", "--locked", "--no-fail-fast"]).args(&asked.filter);

@@ -94,7 +94,7 @@ pub const GENERAL: &[Key] = &[
     ),
     key("clean.automatic", Takes::Flag, Some("false"), "clean up agents that are gone without being asked"),
     key("clean.after_days", Takes::Number(1, 3650), Some("14"), "days they have been gone by then"),
-    key("app.hotkey", Takes::Text, Some("\"\""), "keys that open the app's spawn panel from anywhere"),
+    key("app.hotkey", Takes::Text, Some("\"off\""), "keys that open the app's spawn panel, or `off`"),
 ];
 
 const KIND: Takes = Takes::OneOf(&KINDS);

@@ -38,7 +38,7 @@ pub fn open(host: &Host, folder: Option<&Path>) -> Result<PathBuf, Error> {
     }
     let folder = folder.map(|folder| host.cwd.join(folder));
     let run = if app.is_dir() { Run::new("/usr/bin/open").arg("-a").arg(&app) } else { Run::new(&app) };
-    let run = folder.iter().fold(run.cwd(&host.home), |run, folder| run.arg(folder));
+    let run = folder.iter().fold(run.cwd(&host.home), Run::arg);
     run.detach()
         .map_err(|e| Error::environment(format!("the app was not opened: {e}"), "run `pao doctor`"))?;
     Ok(app)

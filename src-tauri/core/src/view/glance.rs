@@ -87,7 +87,7 @@ fn undoable(cleanups: &[Record]) -> Vec<Undoable> {
             })
         })
         .collect();
-    rows.sort_by(|a, b| b.at.cmp(&a.at));
+    rows.sort_by_key(|row| std::cmp::Reverse(row.at));
     rows
 }
 
