@@ -191,8 +191,8 @@ impl Face for Followed {
 
 fn question(shell: &Shell, consent: &Consent) -> Question {
     let (kind, folder, details) = match consent {
-        Consent::Trust { folder, enables } => ("trust", folder, enables.clone()),
-        Consent::SkipPermissions { folder, needs } => {
+        Consent::Trust { folder, enables, .. } => ("trust", folder, enables.clone()),
+        Consent::SkipPermissions { folder, needs, .. } => {
             let details = if needs.is_empty() { Vec::new() } else { vec![needs.clone()] };
             ("skip-permissions", folder, details)
         }

@@ -4,6 +4,7 @@ use pao_core::config::edit::{self, Editor};
 use pao_core::config::{Config, HistoryConfig, SourceConfig, keys};
 use pao_core::host::secrets::{self, SecretStore};
 use pao_core::host::terminal;
+use pao_core::registry::folders::Consents;
 use pao_core::source::SourceError;
 use pao_core::spawn::program;
 use pao_core::wire::door::{
@@ -108,7 +109,13 @@ async fn folders(context: &Context) -> Result<Vec<FolderConsent>, Error> {
     let Context { host, registry, .. } = context;
     let mut rows = Vec::new();
     for folder in registry.folders().await? {
-        let consents = registry.consents(&folder).await?;
+        let mut consents = Consents::default();
+        // Agreed for one host agent is enough to be listed.
+        for kind in agent::KINDS {
+            let known = registry.consents(&folder, kind).await?;
+            consents.trust |= known.trust;
+            consents.skip_permissions |= known.skip_permissions;
+        }
         rows.push(FolderConsent {
             shown: host.display(&folder),
             trust: consents.trust,

@@ -41,10 +41,10 @@ pub async fn preview(
     let steps = Steps::new(face);
     let warm = warm(context, request, &steps, cancel).await?;
     let settled = &warm.settled;
-    let known = context.registry.consents(&warm.topic.folder).await?;
+    let known = context.registry.consents(&warm.topic.folder, settled.agent.kind).await?;
     let trust = match ground(context, settled.agent).await {
         Ok(ground) if !known.trust && !trust::look(&ground.trust(&warm.topic)).unwrap_or(false) => {
-            Some(enables(&warm.topic))
+            Some(enables(settled.agent, &warm.topic))
         }
         _ => None,
     };
