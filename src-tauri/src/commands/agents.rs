@@ -55,7 +55,7 @@ pub async fn focus(shell: &Shell, id: String) -> Result<Outcome, Error> {
 
 pub async fn tell(shell: &Shell, with: Tell) -> Result<Message, Error> {
     let context = shell.context().await?;
-    let told = tell::tell(&context, &To::Name(with.agent), &with.text, TELL).await?;
+    let told = tell::tell(&context, &To::Name(with.agent), &with.text, Some(TELL)).await?;
     shell.refresh().await;
     let told = told.into_iter().next().ok_or_else(|| Error::internal("a text was told to nobody"))?;
     Ok(Message { id: told.id, at: told.at, text: told.text, fate: told.fate.name().into(), note: told.note })
@@ -94,7 +94,8 @@ pub async fn resume(shell: &Shell, with: Target) -> Result<Vec<Outcome>, Error> 
     let context = shell.context().await?;
     let agents = match &with.agent {
         Some(id) => vec![focus::find(&context, id).await?],
-        None => resume::all(&context, None).await?,
+        // Only what rests: whoever was lost comes back by its own word.
+        None => resume::all(&context, None).await?.0,
     };
     let how = Resuming { anyway: with.now, ..Resuming::default() };
     let at_once = Semaphore::new(AT_ONCE);
@@ -148,7 +149,7 @@ pub async fn handover(shell: &Shell, with: Handover) -> Result<Outcome, Error> {
     let (to, delivery) = handover::to_running(&context, &from, to).await?;
     let mut said = reaches(delivery, &format!("what {} came to", from.name));
     if !text.is_empty() {
-        let told = tell::tell(&context, &To::Name(to.id.clone()), &text, TELL).await?;
+        let told = tell::tell(&context, &To::Name(to.id.clone()), &text, Some(TELL)).await?;
         said.extend(told.first().map(|told| format!("; the prompt is {}", told.fate.name())));
     }
     shell.refresh().await;

@@ -18,6 +18,7 @@ fn entry(group: &Group, now: DateTime<Utc>) -> CleanEntry {
     let asks = match group.asks {
         Asks::Nothing => None,
         Asks::Paused => Some("it is paused and could be resumed"),
+        Asks::Fresh => Some("it was lost only lately and may come back"),
         Asks::Running => Some("it still runs and would be ended"),
         Asks::Final => Some("it cannot be undone"),
     };
