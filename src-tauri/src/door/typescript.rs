@@ -76,7 +76,7 @@ fn door_ts() -> String {
 }
 
 #[test]
-#[expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a file of the checkout, in a test")]
+#[expect(clippy::disallowed_methods, reason = "a file of the checkout, in a test")]
 fn the_windows_know_the_same_door() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ui/src/host/door.ts");
     let made = door_ts();
