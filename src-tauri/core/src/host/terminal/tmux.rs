@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Alive, Capabilities, Key, Opened, Script, Terminal, TerminalError, plain, plain_title, shell_word,
 };
-use crate::host::process::{Outcome, Run};
+use crate::host::process::{Identity, Outcome, Run};
 use crate::host::{Host, files, os};
 
 /// Name in configuration, rows and messages.
@@ -61,6 +61,13 @@ struct Handle {
     session: String,
     /// Script of ours that attaches to the session.
     attach: PathBuf,
+}
+
+impl Handle {
+    /// Whether what was started in the pane has ended. A busy server hears of that later than we can see it.
+    fn ended(&self) -> bool {
+        Identity::of(self.pid).is_none()
+    }
 }
 
 /// A pane of ours, found without a row that names it.
@@ -170,7 +177,7 @@ impl Tmux {
             return Err(TerminalError::Gone { terminal: NAME });
         }
         let mut set = || !matches!(next(), "" | "0");
-        Ok(Pane { dead: set(), in_mode: set(), attached: set() })
+        Ok(Pane { dead: set() || handle.ended(), in_mode: set(), attached: set() })
     }
 
     /// Looks the pane up and makes sure that it takes input.
@@ -395,7 +402,7 @@ impl Terminal for Tmux {
             let Some(Some(panes)) = servers.get(handle.socket.as_path()) else { return Alive::Unknown };
             let runs = format!("{}|{}|", handle.pane, handle.pid);
             match panes.iter().find_map(|pane| pane.strip_prefix(&runs)) {
-                Some("" | "0") => Alive::Yes,
+                Some("" | "0") if !handle.ended() => Alive::Yes,
                 _ => Alive::No,
             }
         };
@@ -467,6 +474,23 @@ mod tests {
             assert!(!name.starts_with('-') && name.len() >= 8, "{name}");
         }
         assert_ne!(session_name("app"), session_name("app"));
+    }
+
+    #[tokio::test]
+    async fn what_has_ended_is_over_before_its_server_says_so() {
+        let pid = Run::new("/bin/sh").args(["-c", "echo $$"]).output().await.unwrap().text().parse().unwrap();
+        let handle = |pid| Handle {
+            socket: "/nowhere".into(),
+            pane: "%1".into(),
+            pid,
+            session: "api-1".into(),
+            attach: "/nowhere".into(),
+        };
+        assert!(Tmux::told(&handle(pid), &format!("{pid}|0|0|1")).unwrap().dead);
+        let own = std::process::id();
+        let pane = Tmux::told(&handle(own), &format!("{own}|0|0|1")).unwrap();
+        assert!(!pane.dead && !pane.in_mode && pane.attached);
+        assert!(Tmux::told(&handle(own), &format!("{own}|1|0|0")).unwrap().dead);
     }
 
     #[test]
