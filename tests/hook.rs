@@ -117,6 +117,6 @@ async fn a_database_that_is_locked_for_long_holds_nobody_up() {
     let started = Instant::now();
     hook(&world, &["--agent", "a1"], &payload("Stop"));
     // 100 ms of patience; the rest is room for a busy machine.
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
     assert_eq!(fs::read_dir(world.path(".pao/agents/a1/spool")).unwrap().count(), 1);
 }

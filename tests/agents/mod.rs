@@ -14,6 +14,7 @@ use pao_core::agent::{CODEX, GEMINI, HostAgent};
 use pao_core::host::process::Identity;
 use serde_json::Value;
 
+use crate::harness::claude::PATIENCE;
 use crate::harness::world::World;
 
 /// A world with one of them, set up as by a user who has used it before.
@@ -94,8 +95,7 @@ impl Other {
     }
 
     fn first_request(&self, holding: &str) -> Request {
-        let found =
-            self.api.wait_for(Duration::from_secs(30), |r| r.has_tools() && r.text().contains(holding));
+        let found = self.api.wait_for(PATIENCE, |r| r.has_tools() && r.text().contains(holding));
         found.unwrap_or_else(|| panic!("no request holds {holding:?}\n{}", self.screens()))
     }
 
@@ -119,7 +119,7 @@ impl Other {
     fn until(&self, what: &str, holds: impl Fn() -> bool) {
         let began = Instant::now();
         while !holds() {
-            assert!(began.elapsed() < Duration::from_secs(30), "not seen: {what}\n{}", self.screens());
+            assert!(began.elapsed() < PATIENCE, "not seen: {what}\n{}", self.screens());
             std::thread::sleep(Duration::from_millis(100));
         }
     }

@@ -17,6 +17,9 @@ use super::world::World;
 /// A made-up key; its last twenty characters stand in the seeded configuration as approved.
 const KEY: &str = "sk-ant-api03-0000000000000000000000000000000000000000-made-up-key-of-a-test";
 
+/// How long anything of a real agent may take on a machine that is slow and busy.
+pub const PATIENCE: Duration = Duration::from_mins(2);
+
 /// Which of the two pinned programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
@@ -136,8 +139,7 @@ impl Claude {
 
     /// The first request of an agent's conversation, which is what this all is for.
     pub fn first_request(&self, holding: &str) -> Request {
-        let found =
-            self.api.wait_for(Duration::from_secs(30), |r| r.has_tools() && r.text().contains(holding));
+        let found = self.api.wait_for(PATIENCE, |r| r.has_tools() && r.text().contains(holding));
         found.unwrap_or_else(|| {
             panic!("no request holds {holding:?}; the agent's screens:\n{}", self.screens())
         })
@@ -171,7 +173,7 @@ impl Claude {
     pub fn say(&self, pane: &str, text: &str, effect: impl Fn() -> bool) {
         self.tmux(&["send-keys", "-t", pane, "-l", "--", text]);
         self.until(&format!("{text} on the screen"), || self.screen(pane).contains(text));
-        for _ in 0..15 {
+        for _ in 0..30 {
             self.tmux(&["send-keys", "-t", pane, "Enter"]);
             let began = Instant::now();
             while began.elapsed() < Duration::from_secs(2) {
@@ -200,7 +202,7 @@ impl Claude {
     pub fn until(&self, what: &str, holds: impl Fn() -> bool) {
         let began = Instant::now();
         while !holds() {
-            assert!(began.elapsed() < Duration::from_secs(30), "not seen: {what}\n{}", self.screens());
+            assert!(began.elapsed() < PATIENCE, "not seen: {what}\n{}", self.screens());
             std::thread::sleep(Duration::from_millis(50));
         }
     }

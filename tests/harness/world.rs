@@ -118,7 +118,7 @@ impl World {
         let args: Vec<OsString> = args.into_iter().map(|a| a.as_ref().to_owned()).collect();
         command.args(&args).current_dir(&self.home).env_clear().envs(&self.env);
         let line = args.iter().map(|a| a.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
-        Pao { world: self, command, line, stdin: Vec::new(), limit: Duration::from_mins(1) }
+        Pao { world: self, command, line, stdin: Vec::new(), limit: Duration::from_mins(2) }
     }
 
     /// Any other program in this world.

@@ -6,7 +6,7 @@ use crate::harness::claude::{Claude, Version};
 /// Two agents, of which the first was told what to decide.
 fn two() -> (Claude, serde_json::Value, serde_json::Value) {
     let (claude, folder, first) = idle(Version::New);
-    assert_eq!(tell(&claude, "api", "TODO: the walrus index is still missing", "10")["state"], "confirmed");
+    assert_eq!(tell(&claude, "api", "TODO: the walrus index is still missing", "60")["state"], "confirmed");
     claude.comes_to(&first, "idle");
     let second = claude.spawn(&folder, &["--name", "web", "wait", "for", "work"]);
     claude.comes_to(&second, "idle");

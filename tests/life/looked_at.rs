@@ -40,8 +40,18 @@ fn the_watched_list_says_each_change_once_and_does_nothing_when_nothing_runs() {
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
-    std::thread::sleep(Duration::from_secs(1));
-    let before = switches(child.id());
+    // Once it has begun to wait.
+    let began = Instant::now();
+    let mut before = switches(child.id());
+    loop {
+        std::thread::sleep(Duration::from_secs(1));
+        let now = switches(child.id());
+        if now == before && now > 1 {
+            break;
+        }
+        before = now;
+        assert!(began.elapsed() < Duration::from_mins(1), "it never comes to rest");
+    }
     std::thread::sleep(Duration::from_secs(5));
     let woken = switches(child.id()) - before;
     assert!(woken <= 5, "woken {woken} times in five seconds although nothing runs");
@@ -68,7 +78,7 @@ fn the_watched_list_says_each_change_once_and_does_nothing_when_nothing_runs() {
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
     let began = Instant::now();
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(began.elapsed() < Duration::from_secs(20));
 }
 
 #[test]
@@ -103,7 +113,7 @@ fn one_agent_is_shown_in_full_its_window_found_and_its_log_read() {
     claude.exit(&pane, &spawned);
     let began = Instant::now();
     while follow.try_wait().unwrap().is_none() {
-        assert!(began.elapsed() < Duration::from_secs(20), "it follows an agent that has ended");
+        assert!(began.elapsed() < Duration::from_mins(1), "it follows an agent that has ended");
         std::thread::sleep(Duration::from_millis(50));
     }
     let mut followed = String::new();

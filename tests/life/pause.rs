@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use messages_api::{Reply, Request, Script};
 use serde_json::{Value, json};
 
-use crate::harness::claude::{Claude, Version, runs};
+use crate::harness::claude::{Claude, PATIENCE, Version, runs};
 
 const BEGIN: &str = "<!-- pao:briefing -->";
 
@@ -29,7 +29,7 @@ fn pause(claude: &Claude, spawned: &Value) -> Value {
 }
 
 fn resume(claude: &Claude, spawned: &Value) -> Value {
-    let ran = claude.world.pao(["resume", "--json", id(spawned)]).limit(Duration::from_secs(90)).run();
+    let ran = claude.world.pao(["resume", "--json", id(spawned)]).limit(PATIENCE).run();
     assert_eq!(ran.code, Some(0), "{}\n{}", ran.screen, claude.screens());
     ran.json()
 }
@@ -410,7 +410,7 @@ fn rests(claude: &Claude, spawned: &Value, what: &str) -> bool {
             "idle" if alive && windows == 1 => return false,
             _ => {}
         }
-        assert!(began.elapsed() < Duration::from_secs(30), "{what}: {row:#}\n{}", claude.screens());
+        assert!(began.elapsed() < PATIENCE, "{what}: {row:#}\n{}", claude.screens());
         std::thread::sleep(Duration::from_millis(300));
     }
 }

@@ -42,9 +42,9 @@ fn what_was_learnt_since_the_briefing_stands_in_the_next_prompts_request_once() 
     assert_eq!(news["lines"].as_array().unwrap().len(), 1, "{news:#}");
     assert_eq!(rebrief(&claude)["delivery"], "nothing-new", "what waits is not told twice");
     claude.api.forget();
-    assert_eq!(tell(&claude, "api", "go on please", "10")["state"], "confirmed");
+    assert_eq!(tell(&claude, "api", "go on please", "60")["state"], "confirmed");
     claude.comes_to(&spawned, "idle");
-    assert_eq!(tell(&claude, "api", "and on again", "10")["state"], "confirmed");
+    assert_eq!(tell(&claude, "api", "and on again", "60")["state"], "confirmed");
     claude.comes_to(&spawned, "idle");
     let turns = turns(&claude);
     let count = |n: usize, text: &str| turns[n].text().matches(text).count();

@@ -10,7 +10,7 @@ use pao_core::host::process::Identity;
 use pao_core::registry::Registry;
 use serde_json::{Value, json};
 
-use crate::harness::claude::{Claude, Version, runs};
+use crate::harness::claude::{Claude, PATIENCE, Version, runs};
 
 /// How soon a question must be seen as one.
 const SEEN_WITHIN: Duration = Duration::from_secs(1);
@@ -92,7 +92,7 @@ impl Twelve {
             if wrong.is_empty() {
                 return;
             }
-            assert!(began.elapsed() < Duration::from_mins(1), "{wrong:#?}\n{}", self.claude.screens());
+            assert!(began.elapsed() < PATIENCE, "{wrong:#?}\n{}", self.claude.screens());
             std::thread::sleep(Duration::from_millis(100));
         }
     }
@@ -180,7 +180,7 @@ fn twelve_agents_at_once_are_always_what_they_are_said_to_be() {
     all.claude.tmux(&["kill-pane", "-t", &all.agents[4].pane]);
     let began = Instant::now();
     while ten.alive() || eleven.alive() || six.alive() || runs(of_four) {
-        assert!(began.elapsed() < Duration::from_secs(20), "they do not end");
+        assert!(began.elapsed() < PATIENCE, "they do not end");
         std::thread::sleep(Duration::from_millis(20));
     }
     let said = all.said();
@@ -223,7 +223,7 @@ fn a_question_is_seen_within_a_second_and_its_answer_as_well() {
     // A key that comes while the dialog is being drawn is lost.
     let mut granted = Instant::now();
     while all.claude.screen(pane).contains("Do you want to proceed?") {
-        assert!(asked.elapsed() < Duration::from_secs(30), "it takes no key\n{}", all.claude.screens());
+        assert!(asked.elapsed() < PATIENCE, "it takes no key\n{}", all.claude.screens());
         granted = Instant::now();
         all.press(0, "Enter");
         std::thread::sleep(Duration::from_millis(500));

