@@ -31,6 +31,9 @@ const VERBS: &[&str] = &[
     "checkpoint",
     "checkpoint list",
     "checkpoint compare",
+    "projects",
+    "projects add",
+    "projects remove",
     "sources",
     "sources check",
     "sources add history",
@@ -511,7 +514,7 @@ fn what_lies_in_a_folder_that_was_moved_is_not_forgotten() {
 }
 
 /// A registry with agents of these ids and names, and something done to it by hand.
-fn registry(world: &World, ids: &[&str], folder: &std::path::Path, statement: &str) {
+pub fn registry(world: &World, ids: &[&str], folder: &std::path::Path, statement: &str) {
     use pao_core::registry::{Registry, agents::Agent};
     let file = world.path(".pao/registry.db");
     let now = chrono::DateTime::parse_from_rfc3339(crate::harness::world::NOW).unwrap().to_utc();

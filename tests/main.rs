@@ -18,6 +18,7 @@ mod hook;
 mod import_rules;
 mod life;
 mod login;
+mod projects;
 mod ready;
 // On macOS the store is the user's own Keychain, which no test may touch.
 #[cfg(not(target_os = "macos"))]

@@ -4,6 +4,7 @@ pub mod clean;
 pub mod life;
 pub mod look;
 pub mod names;
+pub mod projects;
 mod rest;
 
 use std::path::PathBuf;
@@ -100,6 +101,9 @@ pub enum Verb {
     /// Keep where an agent stands, to look at, compare and start from
     #[command(after_help = CHECKPOINT_EXAMPLES)]
     Checkpoint(Checkpoint),
+    /// List your projects: branch, changes, agents, last session
+    #[command(after_help = projects::EXAMPLES)]
+    Projects(projects::Projects),
     /// List, check, add and remove memory stores
     #[command(after_help = SOURCES_EXAMPLES)]
     Sources {

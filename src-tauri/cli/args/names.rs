@@ -52,6 +52,11 @@ pub fn secrets() -> ArgValueCandidates {
     ArgValueCandidates::new(|| config().secret_names().map(candidate).collect())
 }
 
+/// Folders in which projects are found.
+pub fn roots() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| config().projects.roots.into_iter().map(candidate).collect())
+}
+
 /// Keys of the configuration.
 pub fn keys() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
@@ -60,8 +65,8 @@ pub fn keys() -> ArgValueCandidates {
     })
 }
 
-fn candidate(name: &str) -> CompletionCandidate {
-    CompletionCandidate::new(name.to_owned())
+fn candidate(name: impl Into<String>) -> CompletionCandidate {
+    CompletionCandidate::new(name.into())
 }
 
 fn config() -> Config {

@@ -14,6 +14,7 @@ mod handover;
 mod index;
 mod logs;
 mod pause;
+mod projects;
 mod rebrief;
 mod recall;
 mod resume;
@@ -94,6 +95,7 @@ pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {
         Verb::Agent { what } => agent::run(host, screen, what).await,
         Verb::Focus(what) => focus::run(host, screen, what).await,
         Verb::Logs(what) => logs::run(host, screen, what).await,
+        Verb::Projects(what) => projects::run(host, screen, what).await,
         Verb::Sources { what } => sources::run(host, screen, what).await,
         Verb::Secret { what } => secret::run(&host, screen, what).await,
         Verb::Index(what) => index::run(host, screen, what).await,

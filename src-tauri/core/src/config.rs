@@ -3,6 +3,7 @@
 pub mod edit;
 pub mod keys;
 mod lines;
+mod lists;
 mod load;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,8 @@ pub struct Config {
     pub secrets: SecretsConfig,
     /// Cleanup of agents that are gone.
     pub clean: CleanConfig,
+    /// Folders in which projects are found and watched.
+    pub projects: ProjectsConfig,
     /// The menu-bar app.
     pub app: AppConfig,
 }
@@ -48,6 +51,24 @@ pub struct AppConfig {
 impl Default for AppConfig {
     fn default() -> Self {
         Self { hotkey: "off".into() }
+    }
+}
+
+/// Folders in which projects are found and watched.
+#[derive(Debug, Clone, Deserialize, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProjectsConfig {
+    /// The folders, absolute or beginning with `~/`.
+    pub roots: Vec<String>,
+    /// Folders that are watched at most, all roots together.
+    pub watches: u32,
+    /// Seconds between two looks at a root that cannot be watched.
+    pub poll_s: u32,
+}
+
+impl Default for ProjectsConfig {
+    fn default() -> Self {
+        Self { roots: Vec::new(), watches: 8192, poll_s: 30 }
     }
 }
 

@@ -14,6 +14,7 @@ pub mod host;
 pub mod keepsake;
 pub mod life;
 pub mod project;
+pub mod projects;
 pub mod recall;
 pub mod registry;
 pub mod source;

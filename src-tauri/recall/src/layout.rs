@@ -30,6 +30,7 @@ impl Segment {
 /// A unit: what one session said in one project.
 #[derive(Default)]
 pub(crate) struct Unit {
+    pub(crate) session: String,
     pub(crate) project: String,
     /// Terms in it.
     pub(crate) length: f32,
@@ -62,7 +63,9 @@ impl Layout {
                     let key = String::from_utf8_lossy(keys.key());
                     let number = known.get(key.as_ref()).copied().unwrap_or_else(|| {
                         let number = u32::try_from(layout.units.len()).unwrap_or(GONE);
-                        let unit = Unit { project: split(&key).1.into(), length: 0.0 };
+                        let (session, project) = split(&key);
+                        let (session, project) = (session.to_owned(), project.to_owned());
+                        let unit = Unit { session, project, length: 0.0 };
                         layout.units.push(unit);
                         known.insert(key.into_owned(), number);
                         number

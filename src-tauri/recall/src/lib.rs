@@ -11,6 +11,7 @@ mod store;
 mod terms;
 
 pub use document::{Kind, Message};
+pub use last::Spoken;
 pub use rank::{Hit, Query};
 pub use store::{Error, Index, Reach, VERSION, Writer};
 pub use terms::{query_terms, terms_of};

@@ -6,9 +6,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 use super::keys::{self, Key, Takes};
-use super::lines;
 use super::load::{Written, check_text, join, lookup, name_is_usable, suggestion};
 use super::{Config, SourceConfig};
+use super::{lines, lists};
 use crate::Error;
 use crate::host::{Host, files, terminal};
 
@@ -82,6 +82,38 @@ impl Editor {
             ));
         }
         self.put(path, value)
+    }
+
+    /// Adds a text to a list. What else stands in it, comments included, is left as it is.
+    pub fn add_text(&mut self, path: &str, text: &str) -> Result<(), Error> {
+        let key = self.known(path)?;
+        check_text(&key, path, text).map_err(|(what, next)| Error::user(what, next))?;
+        match self.list(path) {
+            Some(list) => lists::push(list, text),
+            None => self.put(path, Value::Array(Array::from_iter([text])))?,
+        }
+        Ok(())
+    }
+
+    /// Takes a text out of a list, with the comment beside it. False when it was not there. An empty list goes.
+    pub fn remove_text(&mut self, path: &str, text: &str) -> Result<bool, Error> {
+        self.known(path)?;
+        let Some(list) = self.list(path) else { return Ok(false) };
+        let removed = lists::remove(list, text);
+        // Comments that stand in an empty list are the user's all the same.
+        if removed && list.is_empty() && !list.to_string().contains('#') {
+            self.unset(path)?;
+        }
+        Ok(removed)
+    }
+
+    fn list(&mut self, path: &str) -> Option<&mut Array> {
+        let mut table: &mut dyn TableLike = self.document.as_table_mut();
+        let (parents, name) = path.rsplit_once('.').unwrap_or(("", path));
+        for part in parents.split('.').filter(|p| !p.is_empty()) {
+            table = table.get_mut(part).and_then(Item::as_table_like_mut)?;
+        }
+        table.get_mut(name)?.as_array_mut()
     }
 
     /// Takes a key out of the file, so that its default holds again. False when it was not there.

@@ -94,6 +94,14 @@ pub const GENERAL: &[Key] = &[
     ),
     key("clean.automatic", Takes::Flag, Some("false"), "clean up agents that are gone without being asked"),
     key("clean.after_days", Takes::Number(1, 3650), Some("14"), "days they have been gone by then"),
+    key("projects.roots", Takes::Texts, Some("[]"), "folders in which projects are found and watched"),
+    key("projects.watches", Takes::Number(0, 1_000_000), Some("8192"), "folders that are watched at most"),
+    key(
+        "projects.poll_s",
+        Takes::Number(1, 3600),
+        Some("30"),
+        "seconds between two looks at a root that cannot be watched",
+    ),
     key("app.hotkey", Takes::Text, Some("\"off\""), "keys that open the app's spawn panel, or `off`"),
 ];
 

@@ -13,6 +13,9 @@ pub const IS_MACOS: bool = false;
 /// The terminal `auto` stands for.
 pub const TERMINAL: &str = "tmux";
 
+/// Where temporary files are.
+pub const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
+
 /// How tmux gets here.
 pub const INSTALL_TMUX: &str = "install it: `sudo apt install tmux`, or your system's own way";
 

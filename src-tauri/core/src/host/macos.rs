@@ -12,6 +12,9 @@ pub const IS_MACOS: bool = true;
 /// The terminal `auto` stands for.
 pub const TERMINAL: &str = "terminal";
 
+/// Where temporary files are.
+pub const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/var/folders"];
+
 /// How tmux gets here.
 pub const INSTALL_TMUX: &str = "install it: `brew install tmux`";
 

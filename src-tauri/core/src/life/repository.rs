@@ -137,6 +137,50 @@ pub async fn standing(folder: &Path) -> Option<Standing> {
     Some(standing)
 }
 
+/// Branch, and number of paths in that folder that are not committed; `None` where git does not say in that time.
+///
+/// It is asked of repositories nobody has agreed to yet, so nothing that a repository's own configuration names is
+/// started: no filter, no monitor, and nothing is fetched.
+pub async fn changed(folder: &Path, limit: Duration) -> Option<(Option<String>, usize)> {
+    let project = Project::of(folder);
+    let mut run = git(folder).env("GIT_NO_LAZY_FETCH", "1").limit(limit);
+    for filter in filters(folder, &project, limit).await? {
+        run = run.args(["-c", &filter]);
+    }
+    let status = ["status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=dirty"];
+    let status = asked(run.args(status).args(["--untracked-files=normal", "--", "."])).await?;
+    let standing = read_status(&status.stdout);
+    Some((standing.branch, standing.dirty.len() + standing.more))
+}
+
+/// Settings that take away the filters a repository itself configures; `None` where they cannot all be named.
+async fn filters(folder: &Path, project: &Project, limit: Duration) -> Option<Vec<String>> {
+    let may = |file: std::path::PathBuf| {
+        let text = std::fs::read(file).unwrap_or_default().to_ascii_lowercase();
+        ["filter", "include"].iter().any(|word| memchr::memmem::find(&text, word.as_bytes()).is_some())
+    };
+    let own = project.git_dir.iter().map(|dir| dir.join("config.worktree"));
+    let common = project.common_dir.iter().map(|dir| dir.join("config"));
+    if !own.chain(common).any(may) {
+        return Some(Vec::new());
+    }
+    let mut names = Vec::new();
+    for scope in ["--local", "--worktree"] {
+        let ask = ["config", scope, "--includes", "--name-only", "-z", "--get-regexp", r"^filter\."];
+        let said = git(folder).limit(limit).args(ask).output().await.ok()?;
+        names.extend(String::from_utf8(said.stdout).ok()?.split('\0').map(str::to_owned));
+    }
+    let programs = names.iter().filter(|name| !name.is_empty());
+    // An equals sign in a name would end it there.
+    programs
+        .map(|name| match name.rsplit_once('.')? {
+            _ if name.contains('=') => None,
+            (_, "required") => Some(format!("{name}=false")),
+            _ => Some(format!("{name}=")),
+        })
+        .collect()
+}
+
 /// Whether that text is a commit's id and nothing else, so that git takes it for no option.
 fn is_id(text: &str) -> bool {
     (7..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit())
@@ -319,6 +363,31 @@ mod tests {
         assert_eq!((&*of("a file.txt").status, of("a file.txt").lines), (".M", Some((1, 1))));
         assert_eq!((&*of("新しい.txt").status, of("新しい.txt").lines), ("??", None));
         assert_eq!(of("新しい.txt").stamp.map(|s| s.0), Some(1));
+    }
+
+    #[tokio::test]
+    async fn changed_paths_are_counted_in_the_folder_and_no_program_of_the_repository_is_started() {
+        let dir = repository().await;
+        let folder = dir.path();
+        let sub = folder.join("sub");
+        std::fs::create_dir(&sub).unwrap();
+        std::fs::write(sub.join("b"), "1").unwrap();
+        commit(folder, "a", "1\n", "first").await;
+        let limit = Duration::from_secs(5);
+        assert_eq!(changed(folder, limit).await, Some((Some("main".into()), 0)));
+        let touch = format!("touch '{}'; cat", folder.join("started").display());
+        for (key, value) in [("filter.bad.x.clean", &*touch), ("filter.bad.x.required", "true")] {
+            run(folder, &["config", key, value]).await;
+        }
+        run(folder, &["config", "core.fsmonitor", &touch]).await;
+        std::fs::write(folder.join(".gitattributes"), "* filter=bad.x\n").unwrap();
+        std::fs::write(folder.join("a"), "2\n").unwrap();
+        assert_eq!(changed(folder, limit).await, Some((Some("main".into()), 2)));
+        assert_eq!(changed(&sub, limit).await, Some((Some("main".into()), 0)), "only what lies in it");
+        run(folder, &["config", "filter.a=b.clean", &touch]).await;
+        assert_eq!(changed(folder, limit).await, None);
+        assert!(!folder.join("started").exists());
+        assert_eq!(changed(Path::new("/nowhere/at-all"), limit).await, None);
     }
 
     #[tokio::test]

@@ -7,6 +7,7 @@ mod clean;
 pub mod door;
 pub mod life;
 pub mod look;
+pub mod projects;
 pub mod rest;
 
 use std::path::Path;

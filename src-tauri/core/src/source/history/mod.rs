@@ -9,8 +9,9 @@ mod excerpt;
 mod files;
 mod ingest;
 mod period;
+mod sessions;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta};
@@ -24,6 +25,7 @@ use crate::words::counted;
 use book::Book;
 use files::{Found, folders, transcripts};
 pub use ingest::{IngestError, IngestReport, Progress, refresh};
+pub use sessions::{Session, Sessions};
 
 /// Share of the deadline that a first index may take for reading; committing and searching need the rest.
 const FIRST_READING: f64 = 0.45;
@@ -75,6 +77,11 @@ pub fn state(host: &Host, config: &HistoryConfig) -> Result<State, IngestError> 
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Folders that hold transcripts, whether they are there or not.
+pub fn transcript_folders(host: &Host, config: &HistoryConfig) -> Vec<PathBuf> {
+    folders(host, config)
 }
 
 /// Whether [`refresh`] would find something to do. Looks at names, sizes and times only. A disk that does not answer
