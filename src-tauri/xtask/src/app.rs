@@ -1,6 +1,7 @@
 //! `cargo xtask app`: from a fresh machine to the open app. Sets up, builds the user interface and both programs, installs
 //! them and opens the app; with `--demo` on a stage of its own, where nothing of the user's is seen.
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use clap::Args;
@@ -44,13 +45,22 @@ const TRAY: Need = Need {
 /// What building the app takes.
 pub const NEEDS: [Need; 3] = [NODE, WEBKIT, TRAY];
 
-/// What its tests need beyond that: a desktop of their own. On a Mac they do not run.
-pub const TEST_NEEDS: [Need; 4] = [
+/// What its tests need beyond that: a browser for the pages alone, and a desktop of its own for the whole app. On a Mac
+/// the latter do not run.
+pub const TEST_NEEDS: [Need; 5] = [
+    desktop("Chromium", |m| m.system == System::Mac || browser(m).is_some(), &["chromium"]),
     desktop("Xvfb", |m| m.has("Xvfb"), &["xvfb", "xauth"]),
     desktop("openbox and a panel", |m| m.has("openbox") && m.has("xfce4-panel"), &["openbox", "xfce4-panel"]),
     desktop("xdotool", |m| m.has("xdotool") && m.has("gdbus"), &["xdotool", "libglib2.0-bin"]),
     desktop("WebKitWebDriver", |m| m.has("WebKitWebDriver"), &["webkit2gtk-driver"]),
 ];
+
+/// A browser of the Chromium family.
+pub fn browser(machine: &Machine) -> Option<PathBuf> {
+    let of_mac = PathBuf::from("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome");
+    let named = ["chromium", "google-chrome"].iter().find_map(|name| machine.find(name));
+    named.or_else(|| of_mac.is_file().then_some(of_mac))
+}
 
 const fn desktop(name: &'static str, there: fn(&Machine) -> bool, apt: &'static [&'static str]) -> Need {
     Need { name, why: "tests of the app", found: there, apt, brew: None }
@@ -129,11 +139,22 @@ const DESKTOP: [&str; 7] = [
 
 /// Builds the user interface into `ui/dist`.
 pub fn interface(machine: &Machine) -> Result<(), Fault> {
-    let npm = |words: &[&str]| {
-        let mut npm = Command::new("npm");
-        npm.args(words).current_dir(machine.root_dir.join("ui")).env("PATH", machine.path_variable());
-        run(&mut npm)
-    };
-    npm(&["ci", "--no-audit", "--no-fund"])?;
-    npm(&["run", "build"])
+    run(npm(machine).args(["ci", "--no-audit", "--no-fund"]))?;
+    run(npm(machine).args(["run", "build"]))
+}
+
+/// Checks the pages' types and runs their own tests. `None` where the tests in a browser could not run, because there is
+/// none.
+pub fn pages(machine: &Machine) -> Result<Option<()>, Fault> {
+    run(npm(machine).args(["run", "check"]))?;
+    run(npm(machine).args(["run", "test"]))?;
+    let Some(browser) = browser(machine) else { return Ok(None) };
+    run(npm(machine).args(["run", "test:browser"]).env("CHROMIUM", browser))?;
+    Ok(Some(()))
+}
+
+fn npm(machine: &Machine) -> Command {
+    let mut npm = Command::new("npm");
+    npm.current_dir(machine.root_dir.join("ui")).env("PATH", machine.path_variable());
+    npm
 }

@@ -74,6 +74,11 @@ pub fn test(asked: &Test, machine: &Machine) -> Result<ExitCode, Fault> {
         }));
         lines.push(timed("deny", || deny(machine)));
         lines.push(timed("macos", || macos(machine)));
+        lines.push(timed("pages", || match app::pages(machine) {
+            Ok(Some(())) => Outcome::Passed(String::new()),
+            Ok(None) => Outcome::NotRun("their tests in a browser: there is no Chromium and no Chrome".into()),
+            Err(fault) => Outcome::Failed(fault.message),
+        }));
     }
     // The tests start the app itself, which building them does not build.
     lines.push(timed("app", || checked(cargo(machine).args(["build", "--locked", "-p", "pao-app"]))));
