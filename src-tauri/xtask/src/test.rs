@@ -76,7 +76,9 @@ pub fn test(asked: &Test, machine: &Machine) -> Result<ExitCode, Fault> {
         lines.push(timed("macos", || macos(machine)));
         lines.push(timed("pages", || match app::pages(machine) {
             Ok(Some(())) => Outcome::Passed(String::new()),
-            Ok(None) => Outcome::NotRun("their tests in a browser: there is no Chromium and no Chrome".into()),
+            Ok(None) => {
+                Outcome::NotRun("their tests in a browser: there is no Chromium and no Chrome".into())
+            }
             Err(fault) => Outcome::Failed(fault.message),
         }));
     }
