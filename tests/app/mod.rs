@@ -1,4 +1,5 @@
 //! The real app on a desktop of its own: a display, a window manager, a panel with a tray, a bus.
 
+mod bundle;
 mod desktop;
 mod shell;

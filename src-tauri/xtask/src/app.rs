@@ -96,7 +96,7 @@ pub fn app(asked: App, machine: &Machine) -> Result<ExitCode, Fault> {
     interface(machine)?;
     let packages: &[&str] =
         if asked.demo { &["pao", "pao-app", "messages-api"] } else { &["pao", "pao-app"] };
-    let built = build::release(machine, packages)?;
+    let built = build::programs(machine, packages, true)?;
     let pao = build::install(machine, &built.join("pao"))?;
     let program = build::install_app(&built.join(build::APP), &pao)?;
     if !asked.demo {

@@ -20,15 +20,18 @@ pub fn cargo(machine: &Machine) -> Command {
     command
 }
 
-/// Builds these packages for release and returns the folder their programs are in.
-pub fn release(machine: &Machine, packages: &[&str]) -> Result<PathBuf, Fault> {
+/// Builds these packages, for release or not, and returns the folder their programs are in.
+pub fn programs(machine: &Machine, packages: &[&str], release: bool) -> Result<PathBuf, Fault> {
     let mut build = cargo(machine);
-    build.args(["build", "--release", "--locked"]);
+    build.args(["build", "--locked"]);
+    if release {
+        build.arg("--release");
+    }
     for package in packages {
         build.args(["-p", package]);
     }
     run(&mut build)?;
-    Ok(target(machine)?.join("release"))
+    Ok(target(machine)?.join(if release { "release" } else { "debug" }))
 }
 
 /// The folder cargo builds into.

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Runs it with this agent program.
 pub fn demo(asked: &Spawn, machine: &Machine, agent: &Path) -> Result<ExitCode, Fault> {
-    let built = build::release(machine, &["pao", "messages-api"])?;
+    let built = build::programs(machine, &["pao", "messages-api"], true)?;
     let pao = build::install(machine, &built.join("pao"))?;
     let stage = Stage::set(machine, agent)?;
     let mut guard = Guard::over(&stage.home)?;

@@ -8,6 +8,7 @@
 mod app;
 mod bench;
 mod build;
+mod bundle;
 mod claude;
 mod demo;
 mod evidence;
@@ -48,6 +49,8 @@ enum Verb {
     Test(test::Test),
     /// Set up this machine, build and install the app with `pao`, and open it
     App(app::App),
+    /// Build for release and pack: the app and a disk image, or a Debian package
+    Bundle(bundle::Bundle),
     /// Build for release and measure
     Bench {
         /// Agree to all that would be installed
@@ -97,6 +100,7 @@ fn run(verb: Verb) -> Result<ExitCode, Fault> {
         Verb::Spawn(asked) => spawn::spawn(&asked.settled()?, &machine),
         Verb::Test(asked) => test::test(&asked, &machine),
         Verb::App(asked) => app::app(asked, &machine),
+        Verb::Bundle(asked) => bundle::bundle(asked, &machine),
         Verb::Bench { yes, arguments } => bench::bench(yes, &arguments, &machine),
         Verb::MacosCheck { yes, debian } => {
             let mut plan = Plan::default();

@@ -79,7 +79,7 @@ pub fn spawn(asked: &Spawn, machine: &Machine) -> Result<ExitCode, Fault> {
     if asked.demo {
         return demo::demo(asked, machine, &agent);
     }
-    let built = build::release(machine, &["pao"])?;
+    let built = build::programs(machine, &["pao"], true)?;
     let pao = build::install(machine, &built.join("pao"))?;
     let mut command = Command::new(pao);
     command.arg("spawn").args(for_pao(asked)).env("PATH", machine.path_variable());
