@@ -2,6 +2,7 @@
 
 mod delivery;
 mod git;
+mod marked;
 mod prompt;
 mod undone;
 

@@ -3,6 +3,7 @@
 pub mod clean;
 pub mod life;
 pub mod look;
+pub mod marks;
 pub mod names;
 pub mod projects;
 mod rest;
@@ -62,6 +63,9 @@ pub enum Verb {
     /// Ask the memory stores
     #[command(after_help = RECALL_EXAMPLES)]
     Recall(Recall),
+    /// Pin memories, drop them or silence them for good
+    #[command(after_help = marks::EXAMPLES)]
+    Marks(marks::Marks),
     /// Take back everything that was done for an agent or a folder
     #[command(after_help = UNDO_EXAMPLES)]
     Undo(Undo),

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use pao_core::Context;
 use pao_core::host::Host;
+use pao_core::marks::Mark;
 use pao_core::spawn;
 use pao_core::spawn::passed::{Briefing, Gathered, LeftOut, Line, SourceReport, SourceState};
 use pao_core::spawn::request::Brief;
@@ -68,15 +69,61 @@ fn left_out(briefing: &Briefing, gathered: &Gathered) -> String {
         (LeftOut::Duplicate, "said twice"),
         (LeftOut::Superseded, "superseded"),
         (LeftOut::OverBudget, "over budget"),
+        (LeftOut::Dropped, "dropped"),
+        (LeftOut::Never, "never to be said"),
     ] {
         if of(reason) > 0 {
             let _ = write!(text, ", {} {word}", of(reason));
         }
     }
-    for line in briefing.lines.iter().filter(|line| line.left_out == Some(LeftOut::Quarantined)) {
-        text = text + "\n" + &held_back(line);
+    let pinned = briefing.lines.iter().filter(|line| line.mark == Some(Mark::Pin));
+    for line in pinned {
+        text = text + "\n" + &pin(line);
+    }
+    for line in &briefing.lines {
+        let said = match line.left_out {
+            Some(LeftOut::Quarantined) => held_back(line),
+            Some(LeftOut::Dropped) => dropped(line),
+            Some(LeftOut::Never) => never(line),
+            _ => continue,
+        };
+        text = text + "\n" + &said;
     }
     text
+}
+
+/// A pinned memory, for people, and why it is not in the briefing where it is not.
+fn pin(line: &Line) -> String {
+    let at = cited(&line.source, &line.id);
+    let by = line.because.as_ref().map_or_else(String::new, |by| cited(&by.source, &by.id));
+    match line.left_out {
+        None => paint(GOOD, &format!("pinned: {at} ")) + &clean(&line.text),
+        Some(LeftOut::OverBudget) => {
+            paint(WARNING, &format!("pinned, but the budget has no room for it (--budget): {at} "))
+                + &clean(&line.text)
+        }
+        Some(LeftOut::Duplicate) => paint(QUIET, &format!("pinned, and said already by {by}: {at}")),
+        Some(LeftOut::Superseded) => {
+            paint(WARNING, &format!("pinned, but {by} is newer: {at} ")) + &clean(&line.text)
+        }
+        Some(_) => paint(WARNING, &format!("pinned, and not delivered: {at}")),
+    }
+}
+
+fn cited(source: &str, id: &str) -> String {
+    format!("[{} · {}]", clean(source), clean(id))
+}
+
+/// A memory the user dropped, for people.
+fn dropped(line: &Line) -> String {
+    let at = cited(&line.source, &line.id);
+    paint(QUIET, &format!("dropped, out of the next spawn here: {at} ")) + &clean(&line.text)
+}
+
+/// A memory the user wants never said, for people.
+pub fn never(line: &Line) -> String {
+    let word = format!("{}:{}", clean(&line.source), clean(&line.id));
+    paint(QUIET, &format!("never to be said (pao marks undo {word}): ")) + &clean(&line.text)
 }
 
 /// A memory that addresses the agent, for people.

@@ -13,6 +13,7 @@ mod focus;
 mod handover;
 mod index;
 mod logs;
+mod marks;
 mod pause;
 mod projects;
 mod rebrief;
@@ -79,6 +80,7 @@ pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {
         Verb::Spawn(what) => spawn::run(host, screen, what).await,
         Verb::Brief(what) => brief::run(host, screen, what).await,
         Verb::Recall(what) => recall::run(host, screen, what).await,
+        Verb::Marks(what) => marks::run(host, screen, what).await,
         Verb::Undo(what) => undo::run(host, screen, what).await,
         Verb::Uninstall(what) => uninstall::run(&host, screen, what).await,
         Verb::Agents(Agents { what: Some(AgentsVerb::Clean(what)), .. }) => {

@@ -32,6 +32,8 @@ pub async fn run(host: Host, screen: Screen, what: Recall) -> Result<u8, Error> 
             memories: recalled.lines.iter().map(Into::into).collect(),
             held_back: recalled.held_back.len(),
             held_back_memories: recalled.held_back.iter().map(Into::into).collect(),
+            never: recalled.never.len(),
+            never_memories: recalled.never.iter().map(Into::into).collect(),
         })?;
         return Ok(0);
     }
@@ -54,6 +56,15 @@ pub async fn run(host: Host, screen: Screen, what: Recall) -> Result<u8, Error> 
     // An agent that reads this must be able to tell "nothing known" from "could not be asked".
     if recalled.reports.iter().any(|r| !matches!(r.state, SourceState::Ok(_) | SourceState::Empty)) {
         screen.say(&format!("\n{}", brief::sources(&recalled.reports)))?;
+    }
+    if !recalled.never.is_empty() {
+        let held = count(recalled.never.len(), "memory", "memories");
+        screen.aside(&paint(WARNING, &format!("{held} held back: never to be said, see `pao marks`")));
+        if std::io::stderr().is_terminal() {
+            for line in &recalled.never {
+                screen.aside(&brief::never(line));
+            }
+        }
     }
     if !recalled.held_back.is_empty() {
         let held = count(recalled.held_back.len(), "memory", "memories");

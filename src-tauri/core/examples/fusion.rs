@@ -179,7 +179,8 @@ fn ours(question: &str, stores: &[(&'static str, Vec<Snippet>)], budget: usize) 
         })
         .collect();
     let snippets = stores.iter().flat_map(|(_, list)| list.clone()).collect();
-    let options = Options { budget, now: date("2025-03-01"), pao: Path::new("pao") };
+    let options =
+        Options { budget, now: date("2025-03-01"), pao: Path::new("pao"), marks: &pao_core::marks::NONE };
     let briefing = compose(&topic, &Gathered { reports, snippets }, &options);
     let lines = briefing.lines.iter().filter(|l| l.left_out.is_none());
     let spent: usize = lines.clone().map(|l| l.tokens).sum();

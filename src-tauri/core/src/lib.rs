@@ -13,6 +13,7 @@ pub mod hook;
 pub mod host;
 pub mod keepsake;
 pub mod life;
+pub mod marks;
 pub mod project;
 pub mod projects;
 pub mod recall;

@@ -10,8 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Context;
 use crate::Error;
+use crate::marks::{Marks, shown};
 use crate::project::Project;
-use crate::source::{Limits, Question, Source};
+use crate::source::{Limits, Question, Snippet, Source};
 use crate::spawn::passed::{Gathered, LeftOut, Line, SourceReport, Topic};
 use crate::spawn::{briefing, gather};
 
@@ -39,6 +40,10 @@ pub struct Recalled {
     pub lines: Vec<Line>,
     /// Memories that address the agent, for people to see and no agent to follow.
     pub held_back: Vec<Line>,
+    /// Memories that the user wants never said.
+    pub never: Vec<Line>,
+    /// Everything the sources returned.
+    pub snippets: Vec<Snippet>,
 }
 
 /// Tokens nobody will reach: memories are limited by number here, not by room.
@@ -74,7 +79,8 @@ pub async fn recall(context: &Context, asked: &Asked, cancel: &CancellationToken
         project,
         name: String::new(),
     };
-    Ok(rank(context, &topic, gathered, asked.limit))
+    let marks = context.registry.marks_in(&topic.project.id).await?.only_never();
+    Ok(rank(context, &topic, gathered, &marks, asked.limit))
 }
 
 /// Sources, each with its limits.
@@ -100,13 +106,17 @@ fn sources(context: &Context, asked: &Asked) -> Result<Limited, Error> {
     Ok(sources)
 }
 
-fn rank(context: &Context, topic: &Topic, gathered: Gathered, limit: usize) -> Recalled {
-    let options = briefing::Options { budget: BUDGET, now: context.host.now(), pao: &context.host.exe };
+fn rank(context: &Context, topic: &Topic, gathered: Gathered, marks: &Marks, limit: usize) -> Recalled {
+    let host = &context.host;
+    let options = briefing::Options { budget: BUDGET, now: host.now(), pao: &host.exe, marks };
     let composed = briefing::compose(topic, &gathered, &options);
-    let (held_back, others): (Vec<Line>, _) =
+    shown::remember(host, &gathered.snippets, &composed.lines);
+    let (held_back, others): (Vec<Line>, Vec<Line>) =
         composed.lines.into_iter().partition(|line| line.left_out == Some(LeftOut::Quarantined));
+    let (never, others): (Vec<Line>, Vec<Line>) =
+        others.into_iter().partition(|line| line.left_out == Some(LeftOut::Never));
     let mut lines: Vec<Line> = others.into_iter().filter(|line| line.left_out.is_none()).collect();
     lines.sort_by(|a, b| b.score.total_cmp(&a.score));
     lines.truncate(limit);
-    Recalled { reports: gathered.reports, lines, held_back }
+    Recalled { reports: gathered.reports, lines, held_back, never, snippets: gathered.snippets }
 }

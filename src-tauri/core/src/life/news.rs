@@ -37,7 +37,9 @@ pub async fn news(
     let (topic, mut gathered) = ask(context, agent, cancel).await?;
     gathered.snippets.retain(|snippet| snippet.at.is_some_and(|at| at > since));
     let budget = budget + briefing::LEAST_BUDGET;
-    let options = briefing::Options { budget, now: context.host.now(), pao: &context.host.exe };
+    let marks = context.registry.marks_in(&topic.project.id).await?.without_pins();
+    let (now, pao) = (context.host.now(), &context.host.exe);
+    let options = briefing::Options { budget, now, pao, marks: &marks };
     let told = told_before(context, agent);
     let lines = briefing::compose(&topic, &gathered, &options).lines;
     let known = |line: &Line| told.contains(&(line.source.clone(), line.id.clone()));

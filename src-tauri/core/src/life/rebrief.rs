@@ -81,7 +81,9 @@ async fn one(context: &Context, agent: &Agent, cancel: &CancellationToken) -> Re
     if cancel.is_cancelled() {
         return Err(Error::user("cancelled", "run it again when you like"));
     }
-    let options = briefing::Options { budget: config.spawn.budget, now: host.now(), pao: &host.exe };
+    let marks = context.registry.marks_in(&topic.project.id).await?.without_pins();
+    let (budget, now, pao) = (config.spawn.budget, host.now(), &host.exe);
+    let options = briefing::Options { budget, now, pao, marks: &marks };
     let whole = briefing::compose(&topic, &gathered, &options);
     let known = told_before(host, agent);
     let fresh = |line: &Line| !known.iter().any(|document| briefing::holds(document, line));

@@ -11,6 +11,7 @@ pub mod conversations;
 pub mod events;
 pub mod folders;
 pub mod journal;
+pub mod marks;
 pub mod messages;
 mod schema;
 pub mod states;

@@ -142,6 +142,33 @@ const STEPS: &[&str] = &[
     ALTER TABLE folders DROP COLUMN trust_agreed_at;
     ALTER TABLE folders DROP COLUMN skip_agreed_at;
 ",
+    "
+    CREATE TABLE marks (
+        scope TEXT NOT NULL,
+        source TEXT NOT NULL,
+        id TEXT NOT NULL,
+        mark TEXT NOT NULL,
+        times INTEGER NOT NULL,
+        pending INTEGER NOT NULL,
+        content TEXT NOT NULL,
+        title TEXT NOT NULL,
+        text TEXT NOT NULL,
+        said_at TEXT,
+        speaker TEXT NOT NULL,
+        project TEXT,
+        session TEXT,
+        at TEXT NOT NULL,
+        PRIMARY KEY (scope, source, id)
+    ) STRICT;
+    CREATE TABLE briefings (
+        agent TEXT PRIMARY KEY,
+        folder TEXT NOT NULL,
+        at TEXT NOT NULL,
+        edited INTEGER NOT NULL,
+        lines TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX briefings_folder ON briefings (folder, at);
+",
 ];
 
 /// Newest version we know.

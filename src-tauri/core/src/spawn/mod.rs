@@ -24,16 +24,18 @@ pub mod undo;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use self::choices::{Settled, host_agent};
 use self::consent::{consents, enables};
-use self::passed::{Briefing, Conversation, Gathered, Receipt, Topic, Way, silent};
+use self::passed::{Briefing, Conversation, Gathered, LeftOut, Receipt, Topic, Way, silent};
 use self::request::{Brief, Crowded, DryRun, Face, Fork, Request, Spawned, Step};
 use self::rooms::{Ground, Job, ground, plan, rooms};
 use self::steps::Steps;
 use crate::host::process::Run;
 use crate::host::terminal;
+use crate::marks::shown;
 use crate::project::Project;
 use crate::registry::RegistryError;
 use crate::registry::agents::Agent;
@@ -54,6 +56,8 @@ struct Warm {
     conversation: Conversation,
     /// The worktree that is made for it.
     worktree: Option<PathBuf>,
+    /// When the briefing was composed.
+    composed_at: DateTime<Utc>,
 }
 
 /// Gathers and composes; writes nothing.
@@ -175,6 +179,9 @@ pub async fn spawn(
     };
     let registry = &context.registry;
     registry.set_receipt(&id, ready.receipt).await?;
+    let dropped = warm.briefing.lines.iter().filter(|line| line.left_out == Some(LeftOut::Dropped));
+    let dropped: Vec<_> = dropped.map(|l| (l.source.clone(), l.id.clone(), l.content.clone())).collect();
+    registry.drops_done(&warm.topic.project.id, &dropped, warm.composed_at).await?;
     notes.extend(made);
     if planned.is_none() && !others.is_empty() {
         notes.push(format!("works in the same folder: {}", others.join(", ")));
@@ -268,12 +275,20 @@ async fn warm(
     let step = steps.begin(Step::Briefing);
     // Where it broke down, composing does the same again and says why.
     let _ = compiled.await;
-    let options = briefing::Options { budget: settled.budget, now: host.now(), pao: &host.exe };
+    let composed_at = host.now();
+    let marks = registry.marks_in(&topic.project.id).await?;
+    let options =
+        briefing::Options { budget: settled.budget, now: composed_at, pao: &host.exe, marks: &marks };
     let mut briefing = briefing::compose(&topic, &gathered, &options);
+    // So that a mark can be put on what is shown.
+    shown::remember(host, &gathered.snippets, &briefing.lines);
     let mut conversation = Conversation::New(None);
     if let Some(fork) = &request.fork {
-        briefing = briefing::edited(&briefing, fork.opening.clone() + &briefing.markdown);
+        briefing = briefing::opened(&briefing, &fork.opening);
         conversation = fork.conversation.clone().map_or(conversation, Conversation::Fork);
+    }
+    if let Some(text) = &request.briefing {
+        briefing = briefing::edited(&briefing, text).ok_or_else(empty)?;
     }
     let note = briefing_note(&briefing, silent(&gathered.reports));
     step.done(match &request.fork {
@@ -283,7 +298,7 @@ async fn warm(
         }
         None => note,
     });
-    Ok(Warm { topic, gathered, briefing, settled, last, conversation, worktree: None })
+    Ok(Warm { topic, gathered, briefing, settled, last, conversation, worktree: None, composed_at })
 }
 
 /// Who else works in the folder, and whether the new agent gets a worktree: of which branch, empty for a new one.
@@ -363,10 +378,12 @@ fn edit(request: &Request, face: &dyn Face, briefing: &mut Briefing) -> Result<(
     let Some(markdown) = face.edit(&briefing.markdown)? else {
         return Err(Error::user("the briefing was given up in the editor", "run it again without --edit"));
     };
-    if markdown != briefing.markdown {
-        *briefing = briefing::edited(briefing, markdown);
-    }
+    *briefing = briefing::edited(briefing, &markdown).ok_or_else(empty)?;
     Ok(())
+}
+
+fn empty() -> Error {
+    Error::user("nothing is left of the briefing", "leave something in it, or take it as it was composed")
 }
 
 fn new_id() -> String {

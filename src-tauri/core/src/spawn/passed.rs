@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
+use crate::marks::Mark;
 use crate::project::Project;
 use crate::source::{Snippet, SourceError};
 
@@ -79,6 +80,19 @@ pub enum LeftOut {
     OverBudget,
     /// It addresses the agent: orders, role tags, tool calls. Shown to the user, never delivered.
     Quarantined,
+    /// The user dropped it, and no spawn has been made without it since.
+    Dropped,
+    /// The user wants it never said.
+    Never,
+}
+
+/// A memory by where it is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cited {
+    /// Name of its source.
+    pub source: String,
+    /// Identity within the source.
+    pub id: String,
 }
 
 /// One memory considered for the briefing.
@@ -100,6 +114,12 @@ pub struct Line {
     pub left_out: Option<LeftOut>,
     /// Date of the newer statement that superseded it, or of the older one it supersedes.
     pub supersedes: Option<DateTime<Utc>>,
+    /// The memory that says the same, or that superseded it.
+    pub because: Option<Cited>,
+    /// What the user decided about it.
+    pub mark: Option<Mark>,
+    /// Fingerprint of all that the memory says, of which `text` may be a part; empty when it says nothing.
+    pub content: String,
 }
 
 /// The ranked, budgeted, cited document. Made by *briefing*.
@@ -115,6 +135,8 @@ pub struct Briefing {
     pub lines: Vec<Line>,
     /// No source had anything: the document only tells the agent how to ask for itself.
     pub self_warming: bool,
+    /// The document is as the user wrote it, no longer as it was composed.
+    pub edited: bool,
 }
 
 /// How the briefing reaches the agent.

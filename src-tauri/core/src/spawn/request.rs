@@ -28,6 +28,8 @@ pub struct Request {
     pub only_sources: Vec<String>,
     /// Do not ask these sources.
     pub without_sources: Vec<String>,
+    /// The briefing as the user has edited it already: delivered in place of the one that is composed.
+    pub briefing: Option<String>,
     /// Open the briefing for editing before anything is delivered.
     pub edit: bool,
     /// Leave the folder's last choices aside, and forget them.

@@ -7,6 +7,7 @@ mod clean;
 pub mod door;
 pub mod life;
 pub mod look;
+pub mod marks;
 pub mod projects;
 pub mod rest;
 
@@ -132,8 +133,22 @@ pub struct Line {
     pub score: f32,
     /// Estimated tokens.
     pub tokens: usize,
-    /// Why it is not in the briefing: `irrelevant`, `duplicate`, `superseded`, `over-budget`, `quarantined`.
+    /// Why it is not in the briefing: `irrelevant`, `duplicate`, `superseded`, `over-budget`, `quarantined`, `dropped`,
+    /// `never`.
     pub left_out: Option<&'static str>,
+    /// The memory that says the same, or that superseded it.
+    pub because: Option<Cited>,
+    /// What the user decided about it: `pin`, `drop` or `never`.
+    pub mark: Option<&'static str>,
+}
+
+/// A memory by where it is.
+#[derive(Debug, Clone, Serialize)]
+pub struct Cited {
+    /// Its source.
+    pub source: String,
+    /// Identity within the source.
+    pub id: String,
 }
 
 impl From<&passed::Line> for Line {
@@ -146,6 +161,8 @@ impl From<&passed::Line> for Line {
             score: line.score,
             tokens: line.tokens,
             left_out: line.left_out.map(left_out),
+            because: line.because.clone().map(|cited| Cited { source: cited.source, id: cited.id }),
+            mark: line.mark.map(crate::marks::Mark::name),
         }
     }
 }
@@ -158,6 +175,8 @@ pub fn left_out(reason: LeftOut) -> &'static str {
         LeftOut::Superseded => "superseded",
         LeftOut::OverBudget => "over-budget",
         LeftOut::Quarantined => "quarantined",
+        LeftOut::Dropped => "dropped",
+        LeftOut::Never => "never",
     }
 }
 
@@ -377,6 +396,10 @@ pub struct Recalled {
     pub held_back: usize,
     /// Those, for people to see; no agent should follow them.
     pub held_back_memories: Vec<Line>,
+    /// How many were held back because the user marked them `never`.
+    pub never: usize,
+    /// Those, for people to see.
+    pub never_memories: Vec<Line>,
 }
 
 /// How far the history index reaches.

@@ -73,6 +73,8 @@ pub struct Asking<'a> {
     pub trusted: f64,
     /// Where it belongs.
     pub affinity: Affinity,
+    /// The user dropped it before: only the plain door is open to it.
+    pub dropped: bool,
 }
 
 /// Sets `passes` of every memory.
@@ -109,7 +111,10 @@ fn spread(asking: &[Asking<'_>], fused: &mut [Fused], lines: usize, fits: &dyn F
         if left == 0 {
             break;
         }
-        let fit = this.affinity != Affinity::Other && fused.relevance >= FLOOR_SPREAD && fits(this);
+        let fit = !this.dropped
+            && this.affinity != Affinity::Other
+            && fused.relevance >= FLOOR_SPREAD
+            && fits(this);
         if fit && !fused.passes && heard.insert(conversation(this.snippet)) {
             fused.passes = true;
             left -= 1;
@@ -137,7 +142,7 @@ fn by_meaning(query: &Query, asking: &[Asking<'_>], fused: &mut [Fused], nothing
         let foreign = query.is_dense() && !answer.iter().filter_map(of).any(|a| dense(a.words));
         let standing = standing_out(asking, &answer);
         let standing = if standing == 0 && foreign && nothing_else { BY_MEANING } else { standing };
-        let here = |p: &usize| of(p).is_some_and(|a| a.affinity != Affinity::Other);
+        let here = |p: &usize| of(p).is_some_and(|a| a.affinity != Affinity::Other && !a.dropped);
         chosen.extend(answer.into_iter().take(standing).filter(here));
     }
     chosen.sort_by(|&a, &b| {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::render::Section;
-use super::{Candidate, Written};
+use super::{Candidate, Verdict, Written};
 use crate::source::Speaker;
 use crate::spawn::passed::LeftOut;
 
@@ -28,14 +28,19 @@ pub fn better(candidates: &[Candidate<'_>], a: usize, b: usize) -> Ordering {
         .then(a.cmp(&b))
 }
 
-/// Of memories that say the same keeps one: the newer, then the one a store keeps as fact, then the better scored.
+/// Of memories that say the same keeps one: the pinned, then one that was not dropped, then the newer, then the one a store keeps as fact, then the better scored.
 /// It takes over the best score among them.
 pub fn drop_repetitions(candidates: &mut [Candidate<'_>]) {
     let mut order: Vec<usize> = open(candidates);
     order.sort_by(|&a, &b| {
         let (Some(x), Some(y)) = (candidates.get(a), candidates.get(b)) else { return a.cmp(&b) };
         let fact = |c: &Candidate<'_>| c.snippet.speaker == Speaker::Store;
-        y.snippet.at.cmp(&x.snippet.at).then(fact(y).cmp(&fact(x))).then_with(|| better(candidates, a, b))
+        let dropped = |c: &Candidate<'_>| matches!(c.verdict, Some(Verdict::Dropped { .. }));
+        let wanted = y.pinned().cmp(&x.pinned()).then(dropped(x).cmp(&dropped(y)));
+        wanted
+            .then(y.snippet.at.cmp(&x.snippet.at))
+            .then(fact(y).cmp(&fact(x)))
+            .then_with(|| better(candidates, a, b))
     });
     let mut kept: Vec<usize> = Vec::new();
     for place in order {
@@ -43,11 +48,12 @@ pub fn drop_repetitions(candidates: &mut [Candidate<'_>]) {
         let same =
             kept.iter().copied().find(|&k| candidates.get(k).is_some_and(|k| this.shape.repeats(&k.shape)));
         let score = this.score;
-        match same.and_then(|k| candidates.get_mut(k)) {
-            Some(keeper) => {
+        match same.and_then(|k| Some((k, candidates.get_mut(k)?))) {
+            Some((kept, keeper)) => {
                 keeper.score = keeper.score.max(score);
                 if let Some(this) = candidates.get_mut(place) {
                     this.left_out = Some(LeftOut::Duplicate);
+                    this.same_as = Some(kept);
                 }
             }
             None => kept.push(place),
@@ -57,11 +63,14 @@ pub fn drop_repetitions(candidates: &mut [Candidate<'_>]) {
 
 /// Marks older statements that a newer one about the same thing replaces. The newer one takes over the older one's
 /// score where that is higher: who asks about the old value must get the new one. A newer statement counts even
-/// where it would not have been relevant enough by itself.
+/// where it would not have been relevant enough by itself. One that the user does not want said replaces older ones
+/// all the same, so that nothing outdated comes back in its place; only what is pinned stays.
 pub fn mark_superseded(candidates: &mut [Candidate<'_>]) {
     let mut order: Vec<usize> = (0..candidates.len())
         .filter(|&p| {
-            candidates.get(p).is_some_and(|c| matches!(c.left_out, None | Some(LeftOut::Irrelevant)))
+            candidates
+                .get(p)
+                .is_some_and(|c| matches!(c.left_out, None | Some(LeftOut::Irrelevant)) || c.marked_out())
         })
         .collect();
     order.retain(|&p| candidates.get(p).is_some_and(|c| c.snippet.at.is_some() && !c.text.is_empty()));
@@ -75,12 +84,14 @@ pub fn mark_superseded(candidates: &mut [Candidate<'_>]) {
         });
         let Some(newer) = newest else { continue };
         let relevant = candidates.get(older).is_some_and(|c| c.left_out.is_none());
+        let first = candidates.get(older).is_some_and(|c| c.first);
         let (date, score) = candidates.get(older).map_or((None, 0.0), |c| (c.snippet.at, c.score));
         let mut newer_date = None;
         if let Some(new) = candidates.get_mut(newer) {
             newer_date = new.snippet.at;
-            if relevant {
+            if relevant && !new.marked_out() {
                 new.left_out = None;
+                new.first |= first;
                 new.score = new.score.max(score);
                 new.supersedes = new.supersedes.or(date);
             }
@@ -95,6 +106,9 @@ pub fn mark_superseded(candidates: &mut [Candidate<'_>]) {
 
 fn replaces(newer: &Candidate<'_>, older: &Candidate<'_>) -> bool {
     if newer.superseded_by.is_some() || newer.snippet.at <= older.snippet.at {
+        return false;
+    }
+    if newer.marked_out() && older.pinned() {
         return false;
     }
     if newer.snippet.project != older.snippet.project
@@ -112,7 +126,7 @@ fn replaces(newer: &Candidate<'_>, older: &Candidate<'_>) -> bool {
     newer.shape.replaces(&older.shape, facts && same_title)
 }
 
-/// Chooses lines until `room` tokens are spent, and returns their places in the order of the document: sections in
+/// Chooses lines until `room` tokens are spent, what is pinned first, and returns their places in the order of the document: sections in
 /// their order, within one the lines of a conversation together and in the order of time, the best conversation first.
 pub fn within(candidates: &mut [Candidate<'_>], written: &[Written], room: usize) -> Vec<usize> {
     let mut spend = Spending { room, headings: Vec::new() };
@@ -128,11 +142,13 @@ pub fn within(candidates: &mut [Candidate<'_>], written: &[Written], room: usize
             let heard = this.snippet.session.as_deref().and_then(|s| sessions.get(s)).copied().unwrap_or(0);
             this.score * (1.0 - LIKENESS * likeness) * SAME_SESSION.powi(heard)
         };
-        let Some(best) = rest
-            .iter()
-            .copied()
-            .min_by(|&a, &b| worth(b).total_cmp(&worth(a)).then_with(|| better(candidates, a, b)))
-        else {
+        let Some(best) = rest.iter().copied().min_by(|&a, &b| {
+            let first = |p: usize| candidates.get(p).is_some_and(|c| c.first);
+            first(b)
+                .cmp(&first(a))
+                .then_with(|| worth(b).total_cmp(&worth(a)))
+                .then_with(|| better(candidates, a, b))
+        }) else {
             break;
         };
         rest.retain(|&place| place != best);
@@ -154,7 +170,10 @@ pub fn within(candidates: &mut [Candidate<'_>], written: &[Written], room: usize
             candidates.get(p).and_then(|c| c.superseded_by).is_some_and(|newer| chosen.contains(&newer))
         })
         .collect();
-    replaced.sort_by(|&a, &b| better(candidates, a, b));
+    replaced.sort_by(|&a, &b| {
+        let pinned = |p: usize| candidates.get(p).is_some_and(Candidate::pinned);
+        pinned(b).cmp(&pinned(a)).then_with(|| better(candidates, a, b))
+    });
     let named: Vec<usize> = replaced
         .into_iter()
         .filter(|&p| written.get(p).is_some_and(|line| spend.take(line)))

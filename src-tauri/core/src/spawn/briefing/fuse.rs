@@ -9,7 +9,7 @@
 //! coverage(m)  = Σ w(t) over question words t in m / Σ w(t) over the question's twelve heaviest words, 1 at most
 //! native(m)    = score(m) / highest score of its store          (shifted where scores are negative)
 //! trust(store) = mean coverage of the store's three best memories, by native score
-//! relevance(m) = 0.6 · coverage + 0.4 · native · trust
+//! relevance(m) = (0.6 · coverage + 0.4 · native · trust) · 0.4^drops(m)
 //! score(m)     = relevance · (0.60 + 0.22 · project + 0.10 · recency + 0.05 · importance + 0.03 · speaker)
 //! ```
 //!
@@ -37,6 +37,10 @@ const REQUEST: f64 = 0.25;
 /// many covers it. A pasted log has hundreds of words; no memory carries most of them.
 /// With 9 KB of log before each question of DevMemBench, evidence in 2000 tokens is .780 instead of .083.
 const ASKED: usize = 12;
+
+/// What each time the user dropped a memory leaves of its relevance. Dropped once it needs two and a half times the
+/// relevance of others to be said; dropped three times, even one that answers the whole question is below the floor.
+const DROPPED: f64 = 0.4;
 
 /// Days after which recency is halved: what was said in a session ages faster than a fact somebody recorded.
 const HALF_LIFE_SAID: f64 = 30.0;
@@ -163,11 +167,25 @@ pub fn affinity(of: Option<&str>, project: &Project) -> Affinity {
     if same { Affinity::Same } else { Affinity::Other }
 }
 
-/// Fuses all candidates. `words[i]` are the content words of `snippets[i]`, its title included.
+/// What a memory is worth by its words alone, 0..=1: where no store's answer vouches for it.
+pub fn alone(
+    query: &Query,
+    snippet: &Snippet,
+    words: &BTreeSet<String>,
+    project: &Project,
+    now: DateTime<Utc>,
+) -> f64 {
+    let affinity = affinity(snippet.project.as_deref(), project);
+    0.6 * query.coverage(words).0 * features(snippet, affinity, now)
+}
+
+/// Fuses all candidates. `words[i]` are the content words of `snippets[i]`, its title included; `drops[i]` is how often
+/// the user dropped it.
 pub fn fuse(
     query: &Query,
     snippets: &[&Snippet],
     words: &[BTreeSet<String>],
+    drops: &[u32],
     project: &Project,
     now: DateTime<Utc>,
 ) -> Vec<Fused> {
@@ -176,13 +194,16 @@ pub fn fuse(
     let trust = trust(snippets, &native, &covered);
     let mut asking = Vec::with_capacity(snippets.len());
     let mut fused = Vec::with_capacity(snippets.len());
-    for (((snippet, words), native), (coverage, met)) in snippets.iter().zip(words).zip(native).zip(covered) {
+    let drops = drops.iter().copied().chain(std::iter::repeat(0));
+    let all = snippets.iter().zip(words).zip(native).zip(covered).zip(drops);
+    for ((((snippet, words), native), (coverage, met)), drops) in all {
         let trusted = native * trust.get(snippet.source.as_str()).copied().unwrap_or(0.0);
-        let relevance = 0.6 * coverage + 0.4 * trusted;
+        let left = DROPPED.powi(i32::try_from(drops).unwrap_or(i32::MAX));
+        let relevance = (0.6 * coverage + 0.4 * trusted) * left;
         let affinity = affinity(snippet.project.as_deref(), project);
         let score = relevance * features(snippet, affinity, now);
         fused.push(Fused { relevance, score, passes: false });
-        asking.push(Asking { snippet, words, coverage, met, native, trusted, affinity });
+        asking.push(Asking { snippet, words, coverage, met, native, trusted, affinity, dropped: drops > 0 });
     }
     admit(query, &asking, &mut fused);
     fused

@@ -7,6 +7,7 @@
 mod admit;
 mod choose;
 mod clean;
+mod edited;
 mod fit;
 mod fuse;
 mod only;
@@ -21,15 +22,19 @@ use std::path::Path;
 
 use chrono::{DateTime, Utc};
 
+pub use self::edited::{edited, opened};
 pub use self::fit::{Fitted, fit};
 use self::fuse::Query;
 pub use self::only::{holds, only};
+pub use self::render::cited_as;
 use self::render::{Detail, Frame, Section};
 use self::similar::Shape;
 pub use self::tokens::estimate as estimate_tokens;
+use crate::capture::redact::redact;
 use crate::host::files;
+use crate::marks::{Marks, Verdict};
 use crate::source::{Snippet, Speaker};
-use crate::spawn::passed::{Briefing, Gathered, LeftOut, Line, Topic};
+use crate::spawn::passed::{Briefing, Cited, Gathered, LeftOut, Line, Topic};
 
 /// What the caller decides.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +45,8 @@ pub struct Options<'a> {
     pub now: DateTime<Utc>,
     /// Path of our command, as the agent should call it.
     pub pao: &'a Path,
+    /// What the user decided about single memories.
+    pub marks: &'a Marks,
 }
 
 /// What the declaration, the state of the stores and the way to ask for more need at least.
@@ -65,6 +72,27 @@ struct Candidate<'a> {
     supersedes: Option<DateTime<Utc>>,
     /// Place of the newer statement among the candidates.
     superseded_by: Option<usize>,
+    /// Place of the one that says the same.
+    same_as: Option<usize>,
+    /// What the user decided.
+    verdict: Option<Verdict>,
+    /// No store returned it this time: it is here because it is pinned.
+    kept: bool,
+    /// It is chosen before others: it is pinned, or replaces what is.
+    first: bool,
+    /// Fingerprint of `text`.
+    content: String,
+}
+
+impl Candidate<'_> {
+    fn pinned(&self) -> bool {
+        self.verdict == Some(Verdict::Pinned)
+    }
+
+    /// Left out because the user said so.
+    fn marked_out(&self) -> bool {
+        matches!(self.left_out, Some(LeftOut::Never | LeftOut::Dropped))
+    }
 }
 
 /// Compiles the patterns that [`compose`] needs, for a second thread while the stores are being asked; without it they
@@ -75,7 +103,10 @@ pub fn compile_patterns() {
 
 /// Composes the briefing.
 pub fn compose(topic: &Topic, gathered: &Gathered, options: &Options<'_>) -> Briefing {
-    let mut candidates: Vec<Candidate<'_>> = gathered.snippets.iter().map(prepare).collect();
+    let marks = options.marks;
+    let mut candidates: Vec<Candidate<'_>> =
+        gathered.snippets.iter().map(|snippet| prepare(snippet, marks)).collect();
+    candidates.extend(missing_pins(&candidates, marks));
     let query = rank(&mut candidates, topic, options.now);
     choose::drop_repetitions(&mut candidates);
     choose::mark_superseded(&mut candidates);
@@ -146,17 +177,6 @@ pub fn citations(document: &str) -> BTreeSet<(String, String)> {
     parts.collect()
 }
 
-/// The briefing with its document as the user has edited it. The lines stay: they say what was considered.
-pub fn edited(briefing: &Briefing, markdown: String) -> Briefing {
-    Briefing {
-        hash: files::sha256(markdown.as_bytes()),
-        tokens: estimate_tokens(&markdown),
-        lines: briefing.lines.clone(),
-        self_warming: briefing.self_warming,
-        markdown,
-    }
-}
-
 fn finish(
     markdown: String,
     candidates: &[Candidate<'_>],
@@ -171,11 +191,22 @@ fn finish(
         .into_iter()
         .filter_map(|place| {
             let (candidate, written) = (candidates.get(place)?, written.get_mut(place)?);
-            Some(line(candidate, std::mem::take(written)))
+            let because =
+                candidate.superseded_by.or(candidate.same_as).and_then(|place| candidates.get(place));
+            let because =
+                because.map(|c| Cited { source: c.snippet.source.clone(), id: c.snippet.id.clone() });
+            Some(Line { because, ..line(candidate, std::mem::take(written)) })
         })
         .collect();
     let hash = files::sha256(markdown.as_bytes());
-    Briefing { hash, tokens: estimate_tokens(&markdown), lines, self_warming: chosen.is_empty(), markdown }
+    Briefing {
+        hash,
+        tokens: estimate_tokens(&markdown),
+        lines,
+        self_warming: chosen.is_empty(),
+        markdown,
+        edited: false,
+    }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "0..=1")]
@@ -189,17 +220,60 @@ fn line(candidate: &Candidate<'_>, written: Written) -> Line {
         tokens: written.tokens,
         left_out: candidate.left_out,
         supersedes: candidate.supersedes,
+        because: None,
+        mark: candidate.verdict.map(Verdict::mark),
+        content: candidate.content.clone(),
     }
 }
 
+/// What a memory says as one fingerprint: letters and digits alone, so that neither case nor dress nor the store it is
+/// in makes it another. Empty for what says nothing.
+pub fn fingerprint(text: &str) -> String {
+    fingerprint_of(&clean::line(text))
+}
+
+fn fingerprint_of(line: &str) -> String {
+    let letters = similar::letters(line);
+    if letters.is_empty() { String::new() } else { files::sha256(letters.as_bytes()) }
+}
+
+/// A memory's text as it may be kept: secrets taken out, nothing invisible in it.
+pub fn keepable(text: &str) -> String {
+    redact(&clean::visible(text)).into_owned()
+}
+
+/// Whether a memory addresses the agent, so that it is never delivered.
+pub fn is_quarantined(snippet: &Snippet) -> bool {
+    [&snippet.title, &snippet.text].into_iter().any(|text| quarantine::addresses_agent(text, snippet.speaker))
+}
+
+/// What is pinned and was not returned this time, neither by its id nor in other words' dress.
+fn missing_pins<'a>(candidates: &[Candidate<'_>], marks: &'a Marks) -> Vec<Candidate<'a>> {
+    let returned = |pin: &Candidate<'_>| {
+        candidates.iter().any(|c| {
+            (c.snippet.source == pin.snippet.source && c.snippet.id == pin.snippet.id)
+                || (!pin.content.is_empty() && c.content == pin.content)
+        })
+    };
+    let mut kept: Vec<Candidate<'a>> = marks.pins().map(|pin| prepare(pin, marks)).collect();
+    kept.retain(|pin| !returned(pin));
+    for pin in &mut kept {
+        pin.kept = true;
+    }
+    kept
+}
+
 /// Cleans a memory and decides whether it may be delivered at all.
-fn prepare(snippet: &Snippet) -> Candidate<'_> {
-    let hostile = [&snippet.title, &snippet.text]
-        .into_iter()
-        .any(|text| quarantine::addresses_agent(text, snippet.speaker));
+fn prepare<'a>(snippet: &'a Snippet, marks: &Marks) -> Candidate<'a> {
     let text = clean::line(&snippet.text);
-    let left_out = if hostile {
+    let content = fingerprint_of(&text);
+    let verdict = marks.verdict(&snippet.source, &snippet.id, &content);
+    let left_out = if is_quarantined(snippet) {
         Some(LeftOut::Quarantined)
+    } else if verdict == Some(Verdict::Never) {
+        Some(LeftOut::Never)
+    } else if matches!(verdict, Some(Verdict::Dropped { pending: true, .. })) {
+        Some(LeftOut::Dropped)
     } else if text.is_empty() {
         Some(LeftOut::Irrelevant)
     } else {
@@ -216,12 +290,19 @@ fn prepare(snippet: &Snippet) -> Candidate<'_> {
         left_out,
         supersedes: None,
         superseded_by: None,
+        same_as: None,
+        first: verdict == Some(Verdict::Pinned),
+        verdict,
+        kept: false,
+        content,
     }
 }
 
-/// Scores what may be delivered and leaves out what does not bear on the question.
+/// Scores what may be delivered and leaves out what does not bear on the question. What the user wants out, or what
+/// only a pin brought in, changes nothing for the others.
 fn rank(candidates: &mut [Candidate<'_>], topic: &Topic, now: DateTime<Utc>) -> Query {
-    let mut open: Vec<&mut Candidate<'_>> = candidates.iter_mut().filter(|c| c.left_out.is_none()).collect();
+    let (mut open, mut aside): (Vec<_>, Vec<_>) =
+        candidates.iter_mut().partition(|c| c.left_out.is_none() && !c.kept);
     let words_of = |c: &mut Candidate<'_>| {
         let mut words = std::mem::take(&mut c.words);
         words.extend(words::content(&c.title));
@@ -230,14 +311,26 @@ fn rank(candidates: &mut [Candidate<'_>], topic: &Topic, now: DateTime<Utc>) -> 
     let words: Vec<BTreeSet<String>> = open.iter_mut().map(|c| words_of(c)).collect();
     let snippets: Vec<&Snippet> = open.iter().map(|c| c.snippet).collect();
     let query = Query::new(&topic.query, &words);
-    let fused = fuse::fuse(&query, &snippets, &words, &topic.project, now);
+    let drops: Vec<u32> = open.iter().map(|c| drops(c.verdict)).collect();
+    let fused = fuse::fuse(&query, &snippets, &words, &drops, &topic.project, now);
     for (candidate, fused) in open.iter_mut().zip(fused) {
         candidate.score = fused.score;
-        if !fused.passes {
+        if !fused.passes && !candidate.pinned() {
             candidate.left_out = Some(LeftOut::Irrelevant);
         }
     }
+    for candidate in aside.iter_mut().filter(|c| c.kept || c.marked_out()) {
+        let words = words_of(candidate);
+        candidate.score = fuse::alone(&query, candidate.snippet, &words, &topic.project, now);
+    }
     query
+}
+
+fn drops(verdict: Option<Verdict>) -> u32 {
+    match verdict {
+        Some(Verdict::Dropped { times, .. }) => times,
+        _ => 0,
+    }
 }
 
 /// A line as it would stand in the document.
@@ -255,6 +348,7 @@ fn written(candidate: &Candidate<'_>, query: &Query, topic: &Topic) -> Written {
     let superseded = candidate.superseded_by.is_some();
     let section = match snippet.speaker {
         _ if superseded => Section::Superseded,
+        _ if candidate.pinned() => Section::Pinned,
         Speaker::User => Section::Said,
         Speaker::Store => Section::Facts,
         Speaker::Agent => Section::Sessions,

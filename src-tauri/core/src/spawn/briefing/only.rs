@@ -55,6 +55,7 @@ pub fn only(briefing: &Briefing, title: &str, wanted: impl Fn(&Line) -> bool) ->
         tokens: super::estimate_tokens(&markdown),
         lines,
         self_warming: false,
+        edited: briefing.edited,
         markdown,
     }
 }
@@ -73,6 +74,9 @@ mod tests {
             tokens: 9,
             left_out: None,
             supersedes: None,
+            because: None,
+            mark: None,
+            content: String::new(),
         }
     }
 
@@ -88,6 +92,7 @@ mod tests {
             tokens: 1,
             lines: vec![line("a", "old"), line("b", "new")],
             self_warming: false,
+            edited: false,
         };
         let news = only(&briefing, "News", |line| line.id == "b");
         assert!(news.markdown.contains("# News\n") && news.markdown.contains("“new”"), "{}", news.markdown);

@@ -16,6 +16,8 @@ use crate::spawn::passed::{Gathered, SourceState, Topic};
 /// Where a line stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Section {
+    /// What the user pinned, whoever said it.
+    Pinned,
     /// What the user said.
     #[default]
     Said,
@@ -31,6 +33,7 @@ impl Section {
     /// The section's heading, with the blank line before it.
     pub fn heading(self) -> &'static str {
         match self {
+            Self::Pinned => "\n## Pinned by the user\n",
             Self::Said => "\n## What the user said before\n",
             Self::Facts => "\n## Known facts\n",
             Self::Sessions => "\n## What happened in earlier sessions\n",
@@ -210,12 +213,18 @@ fn short(text: &str, most: usize) -> String {
 /// A citation: `[source · date · id]`.
 pub fn citation(source: &str, at: Option<DateTime<Utc>>, id: &str) -> String {
     let date = at.map_or_else(|| "undated".into(), |at| at.format("%Y-%m-%d").to_string());
+    let (source, id) = cited_as(source, id);
+    format!("[{source} · {date} · {id}]")
+}
+
+/// Source and id as a citation writes them.
+pub fn cited_as(source: &str, id: &str) -> (String, String) {
     let part = |text: &str, most: usize| -> String {
         let text = redact(text);
         let kept = text.chars().map(|c| if c.is_alphanumeric() || "-_.:/#+=".contains(c) { c } else { '_' });
         kept.take(most).collect()
     };
-    format!("[{} · {date} · {}]", part(source, 40), part(id, 80))
+    (part(source, 40), part(id, 80))
 }
 
 /// Our command as it can be typed into a shell. A path that would need more than single quotes is left to `PATH`.

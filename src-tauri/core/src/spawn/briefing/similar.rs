@@ -32,13 +32,7 @@ impl Shape {
                 if w.is_ascii() && !w.contains(' ') { spoken.contains(w) } else { lower.contains(w) }
             })
         };
-        Self {
-            letters: lower.chars().filter(|c| c.is_alphanumeric()).collect(),
-            words,
-            values,
-            negated: says(NEGATIONS),
-            changes: says(CHANGES),
-        }
+        Self { letters: letters(text), words, values, negated: says(NEGATIONS), changes: says(CHANGES) }
     }
 
     /// Shared words over all words, 0..=1 (Jaccard).
@@ -84,6 +78,11 @@ impl Shape {
             differs && shared >= 3 && overlap >= 0.6
         }
     }
+}
+
+/// Letters and digits only, lower case.
+pub fn letters(text: &str) -> String {
+    text.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
 /// A set of words as sorted hashes: each memory is compared with every other, and comparing numbers is so much faster

@@ -6,10 +6,12 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::capture::marks::{BEGIN, END};
+use crate::marks;
 use crate::project::Project;
 use crate::source::SourceError;
 use crate::spawn::passed::{SourceReport, SourceState};
 
+mod marked;
 mod relevance;
 
 fn day(text: &str) -> DateTime<Utc> {
@@ -53,8 +55,12 @@ fn report(name: &str, state: SourceState) -> SourceReport {
 }
 
 fn brief(topic: &Topic, gathered: &Gathered, budget: usize) -> Briefing {
-    let options = Options { budget, now: day("2026-11-30"), pao: Path::new("/home/kim/.local/bin/pao") };
-    compose(topic, gathered, &options)
+    brief_with(topic, gathered, budget, &marks::NONE)
+}
+
+fn brief_with(topic: &Topic, gathered: &Gathered, budget: usize, marks: &Marks) -> Briefing {
+    let (now, pao) = (day("2026-11-30"), Path::new("/home/kim/.local/bin/pao"));
+    compose(topic, gathered, &Options { budget, now, pao, marks })
 }
 
 /// All three stores answer.
