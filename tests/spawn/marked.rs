@@ -37,7 +37,7 @@ fn never_keeps_out_of_the_first_request_undo_brings_back_and_a_pin_stays_without
     assert!(!asked(&claude, &folder, &["fix the login bug"]).contains(KNOWN));
     let brief = claude.world.pao(["brief", "--json", "fix the login bug"]).at(&folder).ok().json();
     let line = brief["lines"].as_array().unwrap().iter().find(|line| line["id"] == ID).unwrap();
-    assert_eq!((&line["left_out"], &line["mark"]), (&json!("never"), &json!("never")), "{line:#}");
+    assert_eq!((&line["left_out"], &line["marked"]), (&json!("never"), &json!("never")), "{line:#}");
     let recall = claude.world.pao(["recall", "--json", "login bug"]).at(&folder).ok().json();
     assert_eq!(recall["never"], 1, "{recall:#}");
     assert!(!recall["memories"].to_string().contains(KNOWN), "{recall:#}");
@@ -69,7 +69,7 @@ fn a_drop_is_out_of_one_spawn_and_lighter_in_the_next() {
     assert_eq!(line()["left_out"], "dropped", "looking at it changes nothing");
     assert!(!asked(&claude, &folder, &["fix the login bug"]).contains(KNOWN));
     let after = line();
-    assert_eq!(after["mark"], "drop", "{after:#}");
+    assert_eq!(after["marked"], "drop", "{after:#}");
     assert_ne!(after["left_out"], "dropped", "one spawn was made without it: {after:#}");
     let score = |line: &Value| line["score"].as_f64().unwrap();
     assert!(score(&after) < score(&before) * 0.45, "{before:#}{after:#}");

@@ -287,9 +287,18 @@ score: number,
  */
 tokens: number, 
 /**
- * Why it is not in the briefing: `irrelevant`, `duplicate`, `superseded`, `over-budget`, `quarantined`.
+ * Why it is not in the briefing: `irrelevant`, `duplicate`, `superseded`, `over-budget`, `quarantined`, `dropped`,
+ * `never`.
  */
-left_out: string | null, };
+left_out: string | null, 
+/**
+ * The memory that says the same, or that superseded it.
+ */
+because?: Cited, 
+/**
+ * What the user decided about it: `pin`, `drop` or `never`.
+ */
+marked?: string, };
 
 /**
  * A change of the configuration.
@@ -354,6 +363,19 @@ agent: string,
  * The user's own words.
  */
 message: string | null, };
+
+/**
+ * A memory by where it is.
+ */
+export type Cited = { 
+/**
+ * Its source.
+ */
+source: string, 
+/**
+ * Identity within the source.
+ */
+id: string, };
 
 /**
  * What a cleanup did.

@@ -8,9 +8,10 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use super::markdown;
 use crate::host::Host;
+use crate::marks::Mark;
 use crate::spawn::briefing::estimate_tokens;
 use crate::spawn::preview::Previewed;
-use crate::wire::door::{BriefingLine, Preview, Section, Settled};
+use crate::wire::door::{self, BriefingLine, Preview, Section, Settled};
 use crate::wire::{Line, SourceReport};
 
 /// The last spawn in the same folder.
@@ -44,7 +45,7 @@ pub fn preview(made: &Previewed, around: Around<'_>) -> Preview {
     let now = cited(&briefing.markdown);
     let before = around.before.as_ref().map(|before| cited(before.markdown));
     let change = |line: &Line| before.as_ref().and_then(|before| change(before, &now, line));
-    let shown = |line: Line| BriefingLine { change: change(&line), line, mark: None };
+    let shown = |line: Line| BriefingLine { change: change(&line), mark: mark(&line), line };
     let mut sections: Vec<Section> = Vec::new();
     for (title, line) in under_headings(&briefing.markdown, delivered) {
         match sections.last_mut().filter(|section| section.title == title) {
@@ -69,7 +70,10 @@ pub fn preview(made: &Previewed, around: Around<'_>) -> Preview {
         },
         sources: brief.gathered.reports.iter().map(SourceReport::from).collect(),
         sections,
-        left_out: left_out.into_iter().map(|line| BriefingLine { line, change: None, mark: None }).collect(),
+        left_out: left_out
+            .into_iter()
+            .map(|line| BriefingLine { change: None, mark: mark(&line), line })
+            .collect(),
         gone: before.iter().flat_map(|before| gone(before, &now)).collect(),
         compared_with: around.before.map(|before| before.at),
         html: markdown::html(&briefing.markdown),
@@ -81,6 +85,10 @@ pub fn preview(made: &Previewed, around: Around<'_>) -> Preview {
         ms: u32::try_from(ms).unwrap_or(u32::MAX),
         markdown: briefing.markdown.clone(),
     }
+}
+
+fn mark(line: &Line) -> Option<door::Mark> {
+    line.marked.and_then(Mark::from_name).map(door::Mark::from)
 }
 
 fn small(number: usize) -> u32 {
@@ -166,6 +174,8 @@ fn read_back(cited: &Cited) -> BriefingLine {
         score: 0.0,
         tokens: estimate_tokens(&cited.text),
         left_out: None,
+        because: None,
+        marked: None,
     };
     BriefingLine { line, change: None, mark: None }
 }
@@ -194,6 +204,8 @@ mod tests {
             score: 0.5,
             tokens: 4,
             left_out: None,
+            because: None,
+            marked: None,
         }
     }
 

@@ -7,6 +7,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::marks;
+
 use super::{Failure, Line, SourceReport, Step};
 
 /// Everything that is shown at a glance. Pushed whole whenever anything in it changes.
@@ -290,6 +292,26 @@ pub enum Mark {
     Never,
 }
 
+impl From<marks::Mark> for Mark {
+    fn from(mark: marks::Mark) -> Self {
+        match mark {
+            marks::Mark::Pin => Self::Pinned,
+            marks::Mark::Drop => Self::Dropped,
+            marks::Mark::Never => Self::Never,
+        }
+    }
+}
+
+impl From<Mark> for marks::Mark {
+    fn from(mark: Mark) -> Self {
+        match mark {
+            Mark::Pinned => Self::Pin,
+            Mark::Dropped => Self::Drop,
+            Mark::Never => Self::Never,
+        }
+    }
+}
+
 /// One decision about a memory, for the list in the settings.
 #[derive(Debug, Clone, PartialEq, Serialize, TS)]
 pub struct Marked {
@@ -305,6 +327,19 @@ pub struct Marked {
     pub text: String,
     /// When it was decided.
     pub at: DateTime<Utc>,
+}
+
+impl From<&marks::Marked> for Marked {
+    fn from(marked: &marks::Marked) -> Self {
+        Self {
+            source: marked.memory.source.clone(),
+            id: marked.memory.id.clone(),
+            mark: marked.mark.into(),
+            project: marked.scope.project().map(Into::into),
+            text: marked.memory.text.clone(),
+            at: marked.at,
+        }
+    }
 }
 
 /// A spawn or another long job under way. Pushed whenever it changes.

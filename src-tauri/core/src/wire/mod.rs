@@ -137,13 +137,17 @@ pub struct Line {
     /// `never`.
     pub left_out: Option<&'static str>,
     /// The memory that says the same, or that superseded it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
     pub because: Option<Cited>,
     /// What the user decided about it: `pin`, `drop` or `never`.
-    pub mark: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub marked: Option<&'static str>,
 }
 
 /// A memory by where it is.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
 pub struct Cited {
     /// Its source.
     pub source: String,
@@ -162,7 +166,7 @@ impl From<&passed::Line> for Line {
             tokens: line.tokens,
             left_out: line.left_out.map(left_out),
             because: line.because.clone().map(|cited| Cited { source: cited.source, id: cited.id }),
-            mark: line.mark.map(crate::marks::Mark::name),
+            marked: line.mark.map(crate::marks::Mark::name),
         }
     }
 }
