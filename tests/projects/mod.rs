@@ -1,6 +1,7 @@
 //! Projects as they are found, listed and watched, on a real disk and with real git.
 
 mod list;
+mod watched;
 
 use std::path::Path;
 

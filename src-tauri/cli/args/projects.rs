@@ -10,6 +10,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   pao projects                the most recently active first
   pao projects add ~/code     find and watch the projects in there
+  pao projects --watch        stays, and shows every change
   pao projects --json | jq -r '.projects[] | select(.changed > 0) | .folder'";
 
 #[derive(Debug, Args)]
@@ -17,6 +18,9 @@ Examples:
 pub struct Projects {
     #[command(subcommand)]
     pub what: Option<ProjectsVerb>,
+    /// Stay, and show every change until Ctrl-C; what agents say meanwhile is indexed
+    #[arg(long)]
+    pub watch: bool,
     /// All of them, not only the thirty that were active last
     #[arg(long)]
     pub all: bool,

@@ -266,7 +266,7 @@ async fn other_words(host: &Host, agents: &[Agent]) {
 }
 
 /// A fresh screen on a terminal, one list after the other elsewhere.
-fn draw(screen: Screen, table: &str) -> Result<(), Error> {
+pub fn draw(screen: Screen, table: &str) -> Result<(), Error> {
     if std::io::stdout().is_terminal() {
         screen.raw("\x1b[H\x1b[2J")?;
         screen.say(table)

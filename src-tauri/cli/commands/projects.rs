@@ -1,15 +1,23 @@
 //! `pao projects`: where there is work, in what state, and who is at it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pao_core::config::Config;
 use pao_core::host::Host;
-use pao_core::projects::{self, Agents, Asked, Look, Project, Proposal, Root};
+use pao_core::life::watch as agents;
+use pao_core::projects::{self, Agents, Asked, Look, Project, Proposal, Root, RootState, Seen};
 use pao_core::registry::Registry;
+use pao_core::registry::agents::Agent;
 use pao_core::{Error, wire};
+use tokio::sync::mpsc;
 
+use super::agents::draw;
+use super::waiting;
 use crate::args::projects::{Projects, ProjectsVerb};
+use crate::interrupt::Interrupt;
 use crate::render::{BAD, GOOD, QUIET, STRONG, Screen, Table, WARNING, age, clean, count, paint};
 
 /// Projects that are listed without `--all`, and of which git is asked.
@@ -21,6 +29,7 @@ pub async fn run(host: Host, screen: Screen, what: Projects) -> Result<u8, Error
     match &what.what {
         Some(ProjectsVerb::Add { folder }) => add(&host, screen, folder),
         Some(ProjectsVerb::Remove { folder }) => remove(&host, screen, folder),
+        None if what.watch => watch(&host, screen, &what).await,
         None => list(&host, screen, &what).await,
     }
 }
@@ -48,6 +57,90 @@ async fn list(host: &Host, screen: Screen, what: &Projects) -> Result<u8, Error>
         screen.aside(&line);
     }
     Ok(0)
+}
+
+/// Shows every change until Ctrl-C.
+async fn watch(host: &Host, screen: Screen, what: &Projects) -> Result<u8, Error> {
+    let config = Config::load(host)?;
+    let registry = waiting(host, screen, Registry::open(&host.registry_file())).await?;
+    let interrupt = Interrupt::watch(screen, "")?;
+    let mut at_work = agents::Watch::new(host, &registry);
+    let (tell, mut told) = mpsc::channel(1);
+    // One future for all of the time: given up half-way, it would lose a change.
+    let agents = async {
+        loop {
+            let agents = at_work.next().await?;
+            if tell.send(agents).await.is_err() {
+                return Ok::<(), Error>(());
+            }
+        }
+    };
+    let mut agents = std::pin::pin!(agents);
+    let mut watch = projects::Watch::start(host, &config);
+    let listed = if what.all { usize::MAX } else { LISTED };
+    let (mut all, mut last, mut said) = (Vec::new(), Seen::default(), BTreeSet::new());
+    let mut seen = None;
+    loop {
+        let came = tokio::select! {
+            ended = &mut agents => return ended.map(|()| 0),
+            Some(agents) = told.recv() => Came::Agents(agents),
+            now = watch.next() => now.map_or(Came::Broken, Came::Seen),
+            () = interrupt.cancel.cancelled() => break,
+        };
+        match came {
+            Came::Agents(agents) => all = agents,
+            Came::Seen(now) => seen = Some(now),
+            Came::Broken => watch = projects::Watch::start(host, &Config::load(host)?),
+        }
+        let Some(seen) = &seen else { continue };
+        let mut now = Seen::clone(seen);
+        projects::with_agents(&mut now.projects, &all, host.now());
+        projects::sort(&mut now.projects);
+        watch.show(now.projects.iter().take(listed).map(|project| project.folder.clone()));
+        if screen.json {
+            for event in projects::events(&last, &now) {
+                screen.line(&wire::projects::Changed::new(&event, host.now()))?;
+            }
+        } else if now != last {
+            let table = table(host, &now.projects, listed);
+            let notes = now.roots.iter().filter_map(|root| note(host, root)).map(|line| line + "\n");
+            draw(screen, &(table + &notes.collect::<String>()))?;
+        }
+        for line in limits(host, &now) {
+            if said.insert(line.clone()) {
+                screen.aside(&line);
+            }
+        }
+        last = now;
+    }
+    drop(watch);
+    // The registry closes with the process: what watches it borrows it to the end.
+    Ok(0)
+}
+
+/// What there was to wait for.
+enum Came {
+    Agents(Vec<Agent>),
+    Seen(Arc<Seen>),
+    Broken,
+}
+
+/// What cannot be watched, and how it could be.
+fn limits(host: &Host, seen: &Seen) -> Vec<String> {
+    let mut lines = Vec::new();
+    for root in &seen.roots {
+        if let RootState::Polled { next, .. } = &root.state
+            && let Some(note) = root.state.note()
+        {
+            lines.push(clean(&format!("{}: {note}; {next}", host.display(&root.folder))));
+        }
+    }
+    lines.extend(
+        seen.transcripts_polled
+            .iter()
+            .map(|why| clean(&format!("transcripts are looked for now and then: {why}"))),
+    );
+    lines
 }
 
 /// The list.

@@ -17,6 +17,7 @@ use crate::host::process::Run;
 use crate::host::secrets::SecretStore;
 use crate::host::{Host, files, os, terminal};
 use crate::project::Project;
+use crate::projects::{self, RootState};
 use crate::registry::{Registry, RegistryError};
 use crate::source::{SourceError, history};
 use crate::spawn::trust;
@@ -113,7 +114,45 @@ pub async fn examine(host: &Host) -> Vec<Check> {
     checks.extend(terminals(host));
     checks.push(secrets(host, &config).await);
     checks.push(index(host, &config));
+    checks.extend(projects(host, &config).await);
     checks.extend(sources(host, &config).await);
+    checks
+}
+
+/// What watching the user's projects comes to, tried for a moment.
+async fn projects(host: &Host, config: &Config) -> Vec<Check> {
+    const NAME: &str = "projects";
+    if config.projects.roots.is_empty() {
+        return Vec::new();
+    }
+    let (roots, watched) = projects::trial(host, config).await;
+    let found = roots.iter().map(|root| root.projects).sum::<usize>();
+    let (found, watched) = (counted(found, "project", "projects"), counted(watched, "folder", "folders"));
+    let mut checks = vec![Check::ok(NAME, format!("{found}; {watched} watched"))];
+    for root in roots {
+        let shown = host.display(&root.folder);
+        let told = |note: String, cure: String| Check::warning(NAME, format!("{shown}: {note}"), cure);
+        let note = root.state.note();
+        checks.extend(match root.state {
+            RootState::Polled { next, .. } => note.map(|note| told(note, next)),
+            RootState::Away => {
+                note.map(|note| told(note, format!("bring its disk back, or: pao projects remove {shown}")))
+            }
+            RootState::Unreadable(_) => note.map(|note| {
+                told(note, "let pao read it: on macOS, Privacy & Security > Files and Folders".into())
+            }),
+            RootState::Seen | RootState::Watched if root.partly > 0 => {
+                let which = counted(root.partly, "project", "projects");
+                let note = format!("{which} of it too large to be watched to the last folder");
+                let cure = format!(
+                    "raise it: pao config set projects.watches {}",
+                    config.projects.watches.max(2048) * 4
+                );
+                Some(told(note, cure))
+            }
+            RootState::Seen | RootState::Watched => None,
+        });
+    }
     checks
 }
 

@@ -16,6 +16,31 @@ pub const TERMINAL: &str = "tmux";
 /// Where temporary files are.
 pub const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
 
+/// Whether watching a folder tells of everything below it, at the same price. Here each folder is watched by itself.
+pub const WATCHES_ALL_BELOW: bool = false;
+
+/// How more folders can be watched, and how many it are now.
+pub fn watch_limit() -> (String, Option<u64>) {
+    let limit = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok();
+    let limit = limit.and_then(|text| text.trim().parse().ok());
+    ("raise it: sudo sysctl fs.inotify.max_user_watches=524288".into(), limit)
+}
+
+/// How more programs can watch at the same time.
+pub const MORE_WATCHERS: &str = "raise it: sudo sysctl fs.inotify.max_user_instances=1024";
+
+/// What kind of disk a folder is on, where that kind does not tell what others change on it. Magic numbers: statfs(2).
+pub fn untold(folder: &Path) -> Option<&'static str> {
+    match u32::try_from(nix::sys::statfs::statfs(folder).ok()?.filesystem_type().0 & 0xffff_ffff).ok()? {
+        0x6969 => Some("NFS"),
+        0xff53_4d42 | 0xfe53_4d42 | 0x517b => Some("SMB"),
+        0x0102_1997 => Some("9P"),
+        0x6573_5546 => Some("FUSE"),
+        0x5346_414f => Some("AFS"),
+        _ => None,
+    }
+}
+
 /// How tmux gets here.
 pub const INSTALL_TMUX: &str = "install it: `sudo apt install tmux`, or your system's own way";
 

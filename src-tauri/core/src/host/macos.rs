@@ -15,6 +15,24 @@ pub const TERMINAL: &str = "terminal";
 /// Where temporary files are.
 pub const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/var/folders"];
 
+/// Whether watching a folder tells of everything below it, at the same price.
+pub const WATCHES_ALL_BELOW: bool = true;
+
+/// How more folders can be watched, and how many it are now; the system sets no limit.
+pub fn watch_limit() -> (String, Option<u64>) {
+    ("close some programs".into(), None)
+}
+
+/// How more programs can watch at the same time.
+pub const MORE_WATCHERS: &str = "close some programs";
+
+/// What kind of disk a folder is on, where that kind does not tell what others change on it.
+pub fn untold(folder: &Path) -> Option<&'static str> {
+    let told = nix::sys::statfs::statfs(folder).ok()?;
+    let name = told.filesystem_type_name().to_owned();
+    ["nfs", "smbfs", "afpfs", "webdav", "macfuse", "osxfuse"].into_iter().find(|kind| name == *kind)
+}
+
 /// How tmux gets here.
 pub const INSTALL_TMUX: &str = "install it: `brew install tmux`";
 

@@ -6,8 +6,12 @@ use std::time::Duration;
 use futures::stream::{self, StreamExt};
 use tokio::time::Instant;
 
+use super::eyes::{Ear, Eyes};
 use super::find::{Bounds, Scan, scan};
-use super::{Project, Proposal, Root, RootState, proposals, roots, sort, with_agents, with_sessions};
+use super::ground::{Ground, Tree};
+use super::{
+    Project, Proposal, Root, RootState, proposals, roots, sort, transcripts, with_agents, with_sessions,
+};
 use crate::config::Config;
 use crate::host::Host;
 use crate::life::repository;
@@ -69,6 +73,23 @@ pub fn configured(host: &Host, config: &Config) -> Vec<PathBuf> {
     folders
 }
 
+/// Registers for watching what there is, for a moment: the roots as they then fare, and how many folders are watched.
+pub async fn trial(host: &Host, config: &Config) -> (Vec<Root>, usize) {
+    let (host, config) = (host.clone(), config.clone());
+    let tried = tokio::task::spawn_blocking(move || {
+        let mut ground = Ground::new(&host, Eyes::new(0, &Ear::new(&host.pao_home)));
+        let limit = usize::try_from(config.projects.watches).unwrap_or(usize::MAX);
+        ground.set(configured(&host, &config), limit, config.projects.poll_s.into());
+        let transcripts = config.history().map(|(_, history)| transcripts::folders(&host, &history));
+        ground.walk(&[], &transcripts.unwrap_or_default(), &|| false);
+        let projects: Vec<Project> = ground.trees.iter().flat_map(|tree| tree.projects.clone()).collect();
+        let mut roots: Vec<Root> = ground.trees.iter().map(Tree::told).collect();
+        told(&mut roots, &projects);
+        (roots, ground.eyes.count())
+    });
+    tried.await.unwrap_or_default()
+}
+
 fn seen(host: &Host, config: &Config) -> (Vec<Project>, Vec<Root>, Vec<Session>) {
     let mut projects: Vec<Project> = Vec::new();
     let mut roots = Vec::new();
@@ -87,6 +108,7 @@ fn seen(host: &Host, config: &Config) -> (Vec<Project>, Vec<Root>, Vec<Session>)
             examples: Vec::new(),
             active_at: None,
             watched: 0,
+            partly: 0,
             cut: scan.cut,
         });
     }

@@ -4,11 +4,15 @@
 //! Everything here only reads. Nothing is looked at that a rule excludes, no program of a repository's own is started,
 //! and a folder nobody named is at most proposed.
 
+mod eyes;
 pub mod find;
+mod ground;
 pub mod head;
 pub mod look;
 pub mod roots;
 pub mod rules;
+mod transcripts;
+pub mod watch;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,8 +23,9 @@ use crate::project::Project as Repository;
 use crate::registry::agents::{Agent, State};
 use crate::source::history::Session;
 
-pub use look::{Asked, Look, look};
+pub use look::{Asked, Look, look, trial};
 pub use roots::{Proposal, add, proposals, remove};
+pub use watch::{Event, Seen, Watch, events};
 
 /// One project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,6 +100,8 @@ pub struct Root {
     pub active_at: Option<DateTime<Utc>>,
     /// Folders of it that are watched.
     pub watched: usize,
+    /// Projects of it of which only the top is watched, because all of them together have too many folders.
+    pub partly: usize,
     /// It has more folders than are gone through.
     pub cut: bool,
 }

@@ -72,6 +72,8 @@ pub struct Root {
     pub active_at: Option<DateTime<Utc>>,
     /// Folders of it that are watched.
     pub watched: usize,
+    /// Projects of it of which only the top is watched.
+    pub partly: usize,
     /// It has more folders than are gone through.
     pub cut: bool,
 }
@@ -147,6 +149,7 @@ impl From<&projects::Root> for Root {
             examples: root.examples.clone(),
             active_at: root.active_at,
             watched: root.watched,
+            partly: root.partly,
             cut: root.cut,
         }
     }
@@ -160,5 +163,34 @@ impl From<&projects::Proposal> for Proposal {
             examples: proposal.examples.clone(),
             active_at: proposal.active_at,
         }
+    }
+}
+
+/// A change, with `--watch`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Changed {
+    /// When it was seen.
+    pub at: DateTime<Utc>,
+    /// `project`, `gone`, `root` or `indexed`.
+    pub what: &'static str,
+    /// The project as it is now; of one that is gone, as it was last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<Project>,
+    /// The root as it is now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root: Option<Root>,
+}
+
+impl Changed {
+    /// A change seen at that moment.
+    pub fn new(event: &projects::Event, at: DateTime<Utc>) -> Self {
+        use projects::Event;
+        let (what, project, root) = match event {
+            Event::Project(project) => ("project", Some(project.into()), None),
+            Event::Gone(project) => ("gone", Some(project.into()), None),
+            Event::Root(root) => ("root", None, Some(root.into())),
+            Event::Indexed => ("indexed", None, None),
+        };
+        Self { at, what, project, root }
     }
 }
