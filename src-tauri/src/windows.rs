@@ -20,13 +20,13 @@ const LISTENS: Duration = Duration::from_millis(250);
 
 /// Makes both, hidden.
 pub fn create(app: &AppHandle) -> tauri::Result<()> {
-    WebviewWindowBuilder::new(app, PANEL, WebviewUrl::App("index.html".into()))
+    let panel = WebviewWindowBuilder::new(app, PANEL, WebviewUrl::App("index.html".into()))
         .title(pao_core::view::tray::APP)
         .inner_size(1025.0, 750.0)
         .min_inner_size(640.0, 420.0)
         .visible(false)
         .build()?;
-    popover::create(app)
+    popover::create_beside(&panel)
 }
 
 /// A page opens when the app is started: the first run where nothing was ever set up, else what its arguments name.

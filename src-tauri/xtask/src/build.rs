@@ -31,18 +31,19 @@ pub fn programs(machine: &Machine, packages: &[&str], release: bool) -> Result<P
         build.args(["-p", package]);
     }
     run(&mut build)?;
-    Ok(target(machine)?.join(if release { "release" } else { "debug" }))
+    folder(machine, release)
 }
 
-/// The folder cargo builds into.
-fn target(machine: &Machine) -> Result<PathBuf, Fault> {
+/// The folder cargo builds programs into.
+pub fn folder(machine: &Machine, release: bool) -> Result<PathBuf, Fault> {
     let unreadable = || Fault::failed("`cargo metadata` does not say where it builds");
     let output = cargo(machine)
         .args(["metadata", "--format-version", "1", "--no-deps", "--locked"])
         .output()
         .doing("asking cargo where it builds")?;
     let metadata: Value = serde_json::from_slice(&output.stdout).map_err(|_| unreadable())?;
-    metadata["target_directory"].as_str().map(PathBuf::from).ok_or_else(unreadable)
+    let target = metadata["target_directory"].as_str().map(PathBuf::from).ok_or_else(unreadable)?;
+    Ok(target.join(if release { "release" } else { "debug" }))
 }
 
 /// Puts a built `pao` at `~/.local/bin/pao` and returns that path. A running one goes on undisturbed: the file is

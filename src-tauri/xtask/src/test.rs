@@ -82,9 +82,12 @@ pub fn test(asked: &Test, machine: &Machine) -> Result<ExitCode, Fault> {
             Err(fault) => Outcome::Failed(fault.message),
         }));
     }
-    // The tests start the app itself and look into its package, which building them does not make.
+    // The tests start the app itself and look into its package, which building them does not make. All is built with the
+    // features the tests have: with others most of it would be built twice.
     lines.push(timed("app", || {
-        let built = build::programs(machine, &["pao", "pao-app"], false);
+        let mut all = cargo(machine);
+        all.args(["build", "--workspace", "--all-targets", "--locked"]);
+        let built = run(&mut all).and_then(|()| build::folder(machine, false));
         match built.and_then(|built| bundle::pack(machine, &built, true)) {
             Ok(_) => Outcome::Passed(String::new()),
             Err(fault) => Outcome::Failed(fault.message),
