@@ -45,6 +45,9 @@ const VERBS: &[&str] = &[
     "index",
     "config",
     "config set",
+    "app",
+    "file-manager",
+    "file-manager install",
     "doctor",
     "uninstall",
     "completions",
@@ -286,7 +289,8 @@ fn the_doctor_finds_all_well_on_a_machine_that_is() {
             "login ok",
             "terminal ok",
             "secrets ok",
-            "history ok"
+            "history ok",
+            "spawn here ok"
         ],
         "{}",
         ran.screen

@@ -12,6 +12,8 @@ mod agents;
 mod app;
 mod cli;
 mod config;
+#[cfg(target_os = "linux")]
+mod entrances;
 mod faults;
 mod harness;
 mod hook;

@@ -132,9 +132,15 @@ pub enum Verb {
     /// Open the menu-bar app
     #[command(after_help = APP_EXAMPLES)]
     App {
-        /// Open its spawn panel for this folder
-        #[arg(value_hint = ValueHint::DirPath)]
-        folder: Option<PathBuf>,
+        /// Open its spawn panel for this folder; further ones follow it there
+        #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+        folders: Vec<PathBuf>,
+    },
+    /// Put "Spawn agent here" into the file manager, or take it out
+    #[command(name = "file-manager", visible_alias = "finder", after_help = FILE_MANAGER_EXAMPLES)]
+    FileManager {
+        #[command(subcommand)]
+        what: FileManager,
     },
     /// Check everything a spawn needs, each with a cure
     #[command(after_help = DOCTOR_EXAMPLES)]
@@ -208,6 +214,12 @@ const APP_EXAMPLES: &str = "\
 Examples:
   pao app            the list of agents
   pao app ~/code/api the spawn panel for that folder";
+
+const FILE_MANAGER_EXAMPLES: &str = "\
+Examples:
+  pao file-manager install   the Finder, GNOME Files, Dolphin; and pao:// links
+  pao file-manager status
+  pao finder remove          the same verb by its other name";
 
 const DOCTOR_EXAMPLES: &str = "\
 Examples:
@@ -567,6 +579,24 @@ pub enum Config {
         #[arg(add = names::keys())]
         key: String,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum FileManager {
+    /// Put it there, or put right what is there
+    Install {
+        /// Only list what would be written
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Take away what we put there
+    Remove {
+        /// Only list what would be removed
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Say what is there
+    Status,
 }
 
 #[derive(Debug, Args)]

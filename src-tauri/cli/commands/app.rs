@@ -1,14 +1,14 @@
 //! `pao app`: opens the menu-bar app.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use pao_core::Error;
 use pao_core::host::{Host, app};
 
 use crate::render::{Screen, clean};
 
-pub fn run(host: &Host, screen: Screen, folder: Option<&Path>) -> Result<u8, Error> {
-    let opened = app::open(host, folder)?;
+pub fn run(host: &Host, screen: Screen, folders: &[PathBuf]) -> Result<u8, Error> {
+    let opened = app::open(host, folders)?;
     if screen.json {
         screen.document(&opened)?;
     } else {

@@ -9,6 +9,7 @@ mod clean;
 pub mod completions;
 mod config;
 mod doctor;
+mod file_manager;
 mod focus;
 mod handover;
 mod index;
@@ -101,7 +102,8 @@ pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {
         Verb::Sources { what } => sources::run(host, screen, what).await,
         Verb::Secret { what } => secret::run(&host, screen, what).await,
         Verb::Index(what) => index::run(host, screen, what).await,
-        Verb::App { folder } => app::run(&host, screen, folder.as_deref()),
+        Verb::App { folders } => app::run(&host, screen, &folders),
+        Verb::FileManager { what } => file_manager::run(&host, screen, what).await,
         Verb::Doctor => doctor::run(&host, screen).await,
         Verb::Config { what } => config::run(&host, screen, what),
         Verb::Completions { shell } => completions::run(screen, shell),

@@ -12,6 +12,7 @@ use crate::Context;
 use crate::Error;
 use crate::agent::{ALL, HostAgent, by_kind};
 use crate::config::Config;
+use crate::entrance::{self, Standing};
 use crate::host::login::{self, How};
 use crate::host::process::Run;
 use crate::host::secrets::SecretStore;
@@ -116,6 +117,7 @@ pub async fn examine(host: &Host) -> Vec<Check> {
     checks.push(index(host, &config));
     checks.extend(projects(host, &config).await);
     checks.extend(sources(host, &config).await);
+    checks.push(file_manager(host));
     checks
 }
 
@@ -403,6 +405,29 @@ fn index(host: &Host, config: &Config) -> Check {
             ),
         ),
         Err(error) => Check::error(NAME, error),
+    }
+}
+
+/// "Spawn agent here" in the file manager. Nobody needs it, so its absence is no fault.
+fn file_manager(host: &Host) -> Check {
+    const NAME: &str = "spawn here";
+    let entry = format!("\"{}\"", entrance::TITLE);
+    let found = match entrance::file_manager::found(host) {
+        Ok(found) => found,
+        Err(error) => return Check::error(NAME, error),
+    };
+    let cure = "pao file-manager install";
+    match entrance::file_manager::together(&found) {
+        Standing::Installed => {
+            Check::ok(NAME, format!("{entry} is installed; {}", entrance::file_manager::ENABLE))
+        }
+        Standing::NotInstalled => Check::ok(NAME, format!("{entry} is not installed ({cure})")),
+        Standing::NeedsRepair => Check::warning(NAME, format!("{entry} is not as it should be"), cure),
+        Standing::Foreign => {
+            let place = found.iter().find(|found| found.standing == Standing::Foreign);
+            let shown = place.map(|found| host.display(&found.path)).unwrap_or_default();
+            Check::warning(NAME, format!("{shown} is not ours"), format!("move {shown} away, then: {cure}"))
+        }
     }
 }
 

@@ -8,6 +8,7 @@ pub mod capture;
 pub mod config;
 pub mod context;
 pub mod doctor;
+pub mod entrance;
 pub mod error;
 pub mod hook;
 pub mod host;

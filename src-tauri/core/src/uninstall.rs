@@ -10,9 +10,10 @@ use crate::Context;
 use crate::Error;
 use crate::agent::{self, Resume};
 use crate::config::Config;
+use crate::entrance::{self, Standing};
 use crate::host::process::Identity;
 use crate::host::secrets::SecretStore;
-use crate::host::{Host, files};
+use crate::host::{Host, LoginItem, files, os};
 use crate::project::Project;
 use crate::registry::Registry;
 use crate::registry::agents::{Agent, State};
@@ -43,6 +44,10 @@ enum Kind {
     Path(PathBuf),
     /// A folder that goes when it is empty.
     Folder(PathBuf),
+    /// A part of an entrance from outside.
+    Entrance(PathBuf),
+    /// Opening at login, where the system itself keeps it.
+    LoginItem,
     /// A git worktree of ours that goes where no work is in it.
     Worktree(PathBuf),
 }
@@ -112,6 +117,7 @@ pub async fn plan(host: &Host) -> Result<Plan, Error> {
             traces.push(trace(host, "the completion script", path));
         }
     }
+    plan_entrances(host, traces);
     plan_worktrees(host, &agents, traces).await;
     let versions = agent::KINDS.iter().map(|kind| format!("{kind}-version"));
     for path in versions.map(|name| host.pao_home.join(name)).filter(|path| path.symlink_metadata().is_ok()) {
@@ -133,6 +139,23 @@ pub async fn plan(host: &Host) -> Result<Plan, Error> {
         traces.push(trace(host, "the program", installed));
     }
     Ok(plan)
+}
+
+/// The ways in from outside.
+fn plan_entrances(host: &Host, traces: &mut Vec<Trace>) {
+    let parts = entrance::file_manager::found(host).unwrap_or_default();
+    for part in parts {
+        if matches!(part.standing, Standing::Installed | Standing::NeedsRepair) {
+            let what = format!("{}: {}", part.what, host.display(&part.path));
+            traces.push(Trace { what, kind: Kind::Entrance(part.path) });
+        }
+    }
+    if let Some(entry) = entrance::autostart::entry(host) {
+        traces.push(trace(host, "opening at login", entry));
+    }
+    if matches!(os::login_item(host), Some(LoginItem::On | LoginItem::NeedsApproval)) {
+        traces.push(Trace { what: "opening at login".into(), kind: Kind::LoginItem });
+    }
 }
 
 /// What the registry knows of.
@@ -302,6 +325,14 @@ pub async fn remove(host: &Host, traces: &[Trace], end_live: bool) -> Result<Vec
             },
             Kind::Path(path) => done(remove_path(path)),
             Kind::Folder(path) => done(remove_empty(path)),
+            Kind::Entrance(path) => match entrance::file_manager::remove_one(host, path).await {
+                Ok(done) => (done.outcome.into(), true),
+                Err(error) => (format!("kept: {error}"), false),
+            },
+            Kind::LoginItem => match os::set_login_item(false) {
+                Ok(()) => ("switched off".into(), true),
+                Err(error) => (format!("kept: {error}"), false),
+            },
             Kind::Worktree(path) => worktree::take_back(host, path).await,
         };
         removed.push(Removed { what: trace.what.clone(), outcome, gone });

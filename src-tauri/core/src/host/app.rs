@@ -1,6 +1,6 @@
 //! Where the menu-bar app is, and opening it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::process::Run;
 use super::{Host, os};
@@ -22,8 +22,8 @@ pub fn find(host: &Host) -> Option<PathBuf> {
     found.or_else(|| host.find_on_path(PROGRAM))
 }
 
-/// Opens the app, at the spawn panel where a folder is named. One that runs already shows itself.
-pub fn open(host: &Host, folder: Option<&Path>) -> Result<PathBuf, Error> {
+/// Opens the app, at the spawn panel where folders are named. One that runs already shows itself.
+pub fn open(host: &Host, folders: &[PathBuf]) -> Result<PathBuf, Error> {
     let app = find(host).ok_or_else(|| {
         Error::environment(
             "the app is not on this machine",
@@ -36,10 +36,11 @@ pub fn open(host: &Host, folder: Option<&Path>) -> Result<PathBuf, Error> {
             "everything it does `pao` does in a terminal: see `pao --help`",
         ));
     }
-    let folder = folder.map(|folder| host.cwd.join(folder));
+    let folders = folders.iter().map(|folder| host.cwd.join(folder));
     let run = if app.is_dir() { Run::new("/usr/bin/open").arg("-a").arg(&app) } else { Run::new(&app) };
-    let run = folder.iter().fold(run.cwd(&host.home), Run::arg);
-    run.detach()
+    run.args(folders)
+        .cwd(&host.home)
+        .detach()
         .map_err(|e| Error::environment(format!("the app was not opened: {e}"), "run `pao doctor`"))?;
     Ok(app)
 }
@@ -68,7 +69,7 @@ mod tests {
             frozen: None,
         };
         assert_eq!(find(&host), None);
-        assert!(open(&host, None).unwrap_err().next.contains("cargo xtask app"));
+        assert!(open(&host, &[]).unwrap_err().next.contains("cargo xtask app"));
         std::fs::write(there.join(PROGRAM), "").unwrap();
         assert_eq!(find(&host), Some(there.canonicalize().unwrap().join(PROGRAM)));
     }

@@ -2,10 +2,11 @@
 
 #![expect(clippy::unused_async, reason = "the same signatures as on macOS, where these wait for programs")]
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::Host;
 use super::process::{Mark, Run, RunError};
+use super::{Host, LoginItem};
 
 /// Whether this is macOS.
 pub const IS_MACOS: bool = false;
@@ -94,6 +95,31 @@ pub async fn open_window(host: &Host, script: &Path) -> Result<bool, RunError> {
 
 /// Nothing to remove here.
 pub async fn remove_quarantine(_path: &Path) {}
+
+/// File managers look for themselves.
+pub async fn services_changed() {}
+
+/// Opens a file or an address as the desktop does. `Ok(false)`: there is no program for that.
+pub fn open(host: &Host, what: &OsStr) -> Result<bool, RunError> {
+    let Some(opener) = host.find_on_path("xdg-open") else { return Ok(false) };
+    Run::new(opener).arg(what).cwd(&host.home).detach()?;
+    Ok(true)
+}
+
+/// Whether a program lies where it will not stay: in an image that is mounted while it runs.
+pub fn is_passing(program: &Path) -> bool {
+    program.to_string_lossy().starts_with("/tmp/.mount_")
+}
+
+/// The system itself keeps no list of what opens at login; desktops look into a folder.
+pub fn login_item(_host: &Host) -> Option<LoginItem> {
+    None
+}
+
+/// There is none to switch.
+pub fn set_login_item(_on: bool) -> Result<(), String> {
+    Err("this system keeps no list of what opens at login".into())
+}
 
 /// Bytes of memory of a process, what it shares counted by its share; `None` where the kernel does not say.
 pub fn own_memory(pid: u32) -> Option<u64> {

@@ -1,10 +1,13 @@
 //! What differs on macOS.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::Host;
+use smappservice_rs::{AppService, ServiceStatus, ServiceType};
+
 use super::process::{Mark, Run, RunError};
 use super::terminal::terminal_app;
+use super::{Host, LoginItem};
 
 /// Whether this is macOS.
 pub const IS_MACOS: bool = true;
@@ -73,6 +76,52 @@ pub async fn open_window(host: &Host, script: &Path) -> Result<bool, RunError> {
 /// fails, opening will say so.
 pub async fn remove_quarantine(path: &Path) {
     let _ = Run::new("/usr/bin/xattr").args(["-d", "com.apple.quarantine"]).arg(path).output().await;
+}
+
+/// Has the list of services read anew. Where that fails they are found at the next login.
+pub async fn services_changed() {
+    for step in ["-flush", "-update"] {
+        if let Err(error) = Run::new("/System/Library/CoreServices/pbs").arg(step).output().await {
+            tracing::warn!(%error, "the list of services was not read anew");
+        }
+    }
+}
+
+/// Opens a file or an address as the system does.
+pub fn open(host: &Host, what: &OsStr) -> Result<bool, RunError> {
+    Run::new("/usr/bin/open").arg(what).cwd(&host.home).detach()?;
+    Ok(true)
+}
+
+/// Whether a program lies where it will not stay: on a disk image, or where the system puts what was just downloaded.
+pub fn is_passing(program: &Path) -> bool {
+    program.starts_with("/Volumes") || program.components().any(|part| part.as_os_str() == "AppTranslocation")
+}
+
+/// Whether the app opens at login, as the system keeps it; `None` where this program is no part of an installed app.
+pub fn login_item(host: &Host) -> Option<LoginItem> {
+    let bundle = host.exe.ancestors().find(|path| path.extension().is_some_and(|ext| ext == "app"))?;
+    let places = [PathBuf::from("/Applications"), host.home.join("Applications")];
+    if !places.iter().any(|place| bundle.starts_with(place)) {
+        return None;
+    }
+    Some(match AppService::new(ServiceType::MainApp).status() {
+        ServiceStatus::Enabled => LoginItem::On,
+        ServiceStatus::RequiresApproval => LoginItem::NeedsApproval,
+        // "Not found" may only mean that it was never asked for.
+        ServiceStatus::NotRegistered | ServiceStatus::NotFound => LoginItem::Off,
+    })
+}
+
+/// Has the app open at login, or no longer. The system asks nothing; it may want the user's leave in its settings.
+pub fn set_login_item(on: bool) -> Result<(), String> {
+    let service = AppService::new(ServiceType::MainApp);
+    match (on, service.status()) {
+        (true, ServiceStatus::Enabled | ServiceStatus::RequiresApproval)
+        | (false, ServiceStatus::NotRegistered) => Ok(()),
+        (true, _) => service.register().map_err(|error| error.to_string()),
+        (false, _) => service.unregister().map_err(|error| error.to_string()),
+    }
 }
 
 /// When a running process started. The system keeps the moment itself, in seconds since the epoch, so setting the

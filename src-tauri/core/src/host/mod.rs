@@ -26,6 +26,17 @@ use chrono::{DateTime, FixedOffset, Utc};
 
 use crate::Error;
 
+/// Whether the system opens the app at login.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoginItem {
+    /// It does.
+    On,
+    /// It would, once the user allows it in the system's settings.
+    NeedsApproval,
+    /// It does not.
+    Off,
+}
+
 /// The machine as seen by one invocation. Cheap to clone; holds values, not handles.
 #[derive(Debug, Clone)]
 pub struct Host {

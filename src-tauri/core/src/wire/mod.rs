@@ -511,6 +511,30 @@ pub struct Item {
     pub gone: bool,
 }
 
+/// One part of an entrance from outside: how it stands, or what became of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Part {
+    /// What it is.
+    pub what: String,
+    /// Where.
+    pub path: String,
+    /// `installed`, `needs repair`, `not installed` or `not ours`; of what was done, a phrase.
+    pub state: String,
+}
+
+impl From<&crate::entrance::Found> for Part {
+    fn from(found: &crate::entrance::Found) -> Self {
+        let state = found.standing.name().into();
+        Self { what: found.what.into(), path: path(&found.path), state }
+    }
+}
+
+impl From<&crate::entrance::Done> for Part {
+    fn from(done: &crate::entrance::Done) -> Self {
+        Self { what: done.what.into(), path: path(&done.path), state: done.outcome.into() }
+    }
+}
+
 fn ms(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
