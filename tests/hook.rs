@@ -94,15 +94,7 @@ async fn twenty_processes_at_once_with_fifty_events_each_lose_nothing() {
         }
     });
     let registry = registry(&world).await;
-    let host = pao_core::host::Host {
-        home: world.home.clone(),
-        pao_home: world.path(".pao"),
-        cwd: world.home.clone(),
-        exe: PAO.into(),
-        env: world.env().clone(),
-        frozen: None,
-    };
-    pao_core::hook::drain(&host, &registry).await.unwrap();
+    pao_core::hook::drain(&world.host(), &registry).await.unwrap();
     assert_eq!(registry.events_after("a1", 0).await.unwrap().len(), 1000);
 }
 

@@ -220,12 +220,13 @@ impl Claude {
         self.until(&what, || self.row(spawned)["state"] == state);
     }
 
-    /// What its hooks saw of it.
+    /// What its hooks saw of it, what they left in the spool included.
     pub fn events(&self, spawned: &Value) -> Vec<Event> {
         let file = self.world.path(".pao/registry.db");
         let id = spawned["id"].as_str().unwrap();
         wait(async {
             let registry = Registry::open(&file).await.unwrap();
+            pao_core::hook::drain(&self.world.host(), &registry).await.unwrap();
             let events = registry.events_after(id, 0).await.unwrap();
             registry.close().await;
             events.into_iter().map(|(_, event)| event).collect()

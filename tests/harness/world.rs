@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use pao_core::host::Host;
+
 /// The built program under test.
 pub const PAO: &str = env!("CARGO_BIN_EXE_pao");
 
@@ -72,6 +74,19 @@ impl World {
     /// Lets the clock run.
     pub fn real_clock(&mut self) -> &mut Self {
         self.unset("PAO_NOW")
+    }
+
+    /// This world as the core sees it.
+    pub fn host(&self) -> Host {
+        let now = self.env.get(OsStr::new("PAO_NOW")).map(|now| now.to_string_lossy().parse().unwrap());
+        Host {
+            home: self.home.clone(),
+            pao_home: self.path(".pao"),
+            cwd: self.home.clone(),
+            exe: PAO.into(),
+            env: self.env.clone(),
+            frozen: now,
+        }
     }
 
     /// The environment of this world.

@@ -6,10 +6,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta};
+use chrono::TimeDelta;
 use insta::assert_snapshot;
 use pao_core::agent::CLAUDE_CODE;
-use pao_core::host::Host;
 use pao_core::host::process::{Identity, Started};
 use pao_core::project::Project;
 use pao_core::registry::Registry;
@@ -19,7 +18,7 @@ use pao_core::spawn::{deliver, launch, trust};
 use serde_json::Value;
 
 use crate::harness::claude::{Claude, Version, runs, wait};
-use crate::harness::world::{NOW, PAO, World};
+use crate::harness::world::World;
 
 type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
@@ -49,20 +48,9 @@ fn same(before: &Tree, after: &Tree, what: &str) {
     assert!(differing.is_empty(), "{what}: {differing:#?}");
 }
 
-fn host(world: &World) -> Host {
-    Host {
-        home: world.home.clone(),
-        pao_home: world.path(".pao"),
-        cwd: world.home.clone(),
-        exe: PAO.into(),
-        env: world.env().clone(),
-        frozen: DateTime::parse_from_rfc3339(NOW).ok().map(|t| t.to_utc()),
-    }
-}
-
 /// Makes everything a spawn makes for an agent that has been gone for two days, without starting one.
 fn gone(world: &World, id: &str, name: &str, folder: &Path, state: State) {
-    let (host, folder) = (host(world), folder.canonicalize().unwrap());
+    let (host, folder) = (world.host(), folder.canonicalize().unwrap());
     let ago = |days| host.now() - TimeDelta::days(days);
     wait(async {
         let registry = Registry::open(&host.registry_file()).await.unwrap();
@@ -158,7 +146,7 @@ fn an_automatic_cleanup_says_once_what_it_did() {
 
 /// Agents that are whole, neither half there nor half gone; how many are cleaned up.
 fn consistent(world: &World, ids: &[String]) -> usize {
-    let host = host(world);
+    let host = world.host();
     wait(async {
         let registry = Registry::open(&host.registry_file()).await.unwrap();
         let mut cleaned = 0;

@@ -63,7 +63,7 @@ async fn a_denial_is_told_once_and_the_script_is_opened_as_a_document() {
 #[tokio::test]
 async fn an_unanswered_question_is_waited_for_once_and_within_our_own_limit() {
     let mut stage = Stage::new();
-    stage.patience(Duration::from_millis(400));
+    stage.patience(Duration::from_secs(2));
     stage.fails(NAME, "sleep");
     let since = Instant::now();
     let opened = stage.terminal(NAME).open(&stage.script("api", "exec sleep 600")).await.unwrap();

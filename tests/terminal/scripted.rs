@@ -129,7 +129,7 @@ async fn a_denial_is_told_once_and_the_window_is_opened_without_a_script_and_not
 async fn an_unanswered_question_is_waited_for_once_and_within_our_own_limit() {
     for adapter in BOTH {
         let mut stage = Stage::new();
-        stage.patience(Duration::from_millis(400));
+        stage.patience(Duration::from_secs(2));
         let name = adapter.application.name;
         stage.fails(name, "sleep");
         let since = Instant::now();

@@ -190,7 +190,7 @@ async fn opening_takes_a_few_milliseconds_once_the_server_runs() {
     took.sort();
     eprintln!("open: best {:?}, median {:?}, worst {:?}", took[0], took[5], took[9]);
     // The machine may be busy with everything else: what it takes by itself shows in the best.
-    assert!(took[0] < Duration::from_millis(250), "{took:?}");
+    assert!(took[0] < Duration::from_millis(500), "{took:?}");
 }
 
 #[tokio::test]

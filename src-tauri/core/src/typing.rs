@@ -57,6 +57,11 @@ impl Typist {
         Self { text: text.to_string(), can, progress: Progress::Nothing, pastes: 0 }
     }
 
+    /// For a text of ours that stands in the prompt line already. It is never pasted again.
+    pub fn standing(text: &str, can: Capabilities) -> Self {
+        Self { progress: Progress::Pasted { at: Duration::ZERO }, pastes: PASTES, ..Self::new(text, can) }
+    }
+
     /// Whether the window takes this text at all.
     pub fn can_type(&self) -> bool {
         self.can.paste && (self.can.paste_lines || !self.text.contains('\n'))
@@ -134,7 +139,7 @@ fn settle(text: &str) -> Duration {
 }
 
 /// Whether the prompt line holds the text. Windows break lines where they like.
-fn same(shown: &str, text: &str) -> bool {
+pub fn same(shown: &str, text: &str) -> bool {
     let solid = |text: &str| essence(text).chars().filter(|c| !c.is_whitespace()).collect::<String>();
     let (shown, text) = (solid(shown), solid(text));
     // A long one scrolls within its box, which shows only its end.

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::checkpoint::{self, Checkpoint};
 use super::state_of;
+use super::tell;
 use super::unfinished::close_windows;
 use crate::agent::HostAgent;
 use crate::agent::screen::Screen;
@@ -79,6 +80,8 @@ enum Standing {
     Holds(String),
     /// That text, not sent.
     Typed(String),
+    /// That text of ours, typed by a `pao tell` that has not sent it.
+    Told(String),
 }
 
 /// Pauses one agent.
@@ -95,7 +98,7 @@ pub async fn pause(
     };
     let begun = Instant::now();
     let unsent = match &standing {
-        Standing::Typed(text) => Some(redact(text).into_owned()),
+        Standing::Typed(text) | Standing::Told(text) => Some(redact(text).into_owned()),
         _ => None,
     };
     let message = match (how.message.as_deref(), &unsent) {
@@ -171,6 +174,15 @@ async fn until_idle(
                 let text: String = text.chars().take(QUOTED).collect();
                 (format!("{name} has text in its prompt line that was not sent: “{text}”"), false)
             }
+            Standing::Told(text) => {
+                let text: String = text.chars().take(QUOTED).collect();
+                (
+                    format!(
+                        "{name} has text in its prompt line that `pao tell` put there and has not sent: “{text}”"
+                    ),
+                    true,
+                )
+            }
             Standing::Idle => continue,
         };
         let next = if waits && how.wait.is_some() {
@@ -225,7 +237,14 @@ async fn standing(context: &Context, row: &Agent) -> Standing {
         (State::Working, _) | (_, Some(Screen::Busy | Screen::Retrying(_))) => {
             Standing::Busy("it is in a turn".into())
         }
-        (_, Some(Screen::Typed { text, .. })) => Standing::Typed(text),
+        (_, Some(screen @ Screen::Typed { .. })) => {
+            let told = tell::left_standing(&context.host, &context.registry, row, &screen).await;
+            match (told, screen) {
+                (Ok(Some(text)), _) => Standing::Told(text),
+                (_, Screen::Typed { text, .. }) => Standing::Typed(text),
+                _ => Standing::Idle,
+            }
+        }
         (State::NeedsYou, Some(Screen::Ready | Screen::Failed(_) | Screen::Interrupted)) => Standing::Idle,
         (State::NeedsYou, _) => {
             Standing::Holds(row.needs.clone().unwrap_or_else(|| "it waits for an answer".into()))

@@ -1,11 +1,12 @@
 //! Sends one agent what is queued for it, one text after the other. Only one process does so at a time.
 
 use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use chrono::TimeDelta;
 
-use super::settle::{as_by_hook, kind, lock, settle_agent};
+use super::settle::{as_by_hook, by_hook, kind, lock, settle_agent};
 use crate::Error;
 use crate::agent::screen::Screen;
 use crate::agent::{Doing, HostAgent, Version};
@@ -18,7 +19,7 @@ use crate::registry::Registry;
 use crate::registry::agents::{Agent, State};
 use crate::registry::messages::{Fate, Message};
 use crate::spawn::passed::Receipt;
-use crate::typing::{Stroke, Typist};
+use crate::typing::{self, STEADY, Stroke, Typist};
 
 /// How often the screen is looked at.
 const TICK: Duration = Duration::from_millis(100);
@@ -32,6 +33,8 @@ pub(super) const LONGEST: Duration = Duration::from_secs(20);
 const TURN_SHOWS: TimeDelta = TimeDelta::seconds(1);
 /// How long the first prompt of a start has the window for itself.
 const START: TimeDelta = TimeDelta::minutes(2);
+/// Said of a text that stood typed in the prompt line.
+const TAKEN_UP: &str = "whoever typed it was gone before it was sent; sent by the next";
 /// Longest text that is pasted, in bytes; a longer one is put into a file that is named.
 const LONGEST_PASTE: usize = 100_000;
 /// How much of a transcript's end is read for a prompt.
@@ -48,15 +51,41 @@ pub async fn deliver(host: &Host, registry: &Registry, agent: &str, patience: Du
         if !row.state.live() {
             return Ok(());
         }
-        let queued = registry.messages(Some(agent)).await?;
-        let Some(message) = queued.into_iter().find(|message| message.fate == Fate::Queued) else {
-            return Ok(());
+        let messages = registry.messages(Some(agent)).await?;
+        let left = last_typed(&messages).map(|left| Sending::new(host, registry, &row, left)).transpose()?;
+        let Some(message) = messages.iter().find(|message| message.fate == Fate::Queued) else {
+            return match left {
+                Some(left) if left.may_be_told(&row) => left.finish().await,
+                _ => Ok(()),
+            };
         };
-        let sending = Sending::new(host, registry, &row, &message)?;
+        let sending = Sending { left: left.as_ref(), ..Sending::new(host, registry, &row, message)? };
         if !sending.run(patience.saturating_sub(began.elapsed())).await? {
             return Ok(());
         }
     }
+}
+
+/// The text that was typed last, where nothing has proved its arrival: it may still stand in the prompt line, because
+/// whoever typed it was gone before it was sent.
+fn last_typed(messages: &[Message]) -> Option<&Message> {
+    let typed = |message: &&Message| {
+        matches!(message.fate, Fate::Sent | Fate::Confirmed | Fate::Unknown) && by_hook(message).is_none()
+    };
+    messages.iter().rev().find(typed).filter(|message| message.fate != Fate::Confirmed)
+}
+
+/// The text of ours that stands in an agent's prompt line and was never sent, where that is what is on its screen.
+pub async fn left_standing(
+    host: &Host,
+    registry: &Registry,
+    row: &Agent,
+    screen: &Screen,
+) -> Result<Option<String>, Error> {
+    let messages = registry.messages(Some(&row.id)).await?;
+    let Some(last) = last_typed(&messages) else { return Ok(None) };
+    let left = Sending::new(host, registry, row, last)?;
+    Ok(left.stands(screen).map(|_| last.text.clone()))
 }
 
 /// One text on its way.
@@ -69,6 +98,8 @@ struct Sending<'a> {
     message: &'a Message,
     terminal: std::sync::Arc<dyn Terminal>,
     handle: &'a str,
+    /// An earlier text that may still stand in the prompt line.
+    left: Option<&'a Sending<'a>>,
 }
 
 /// How an attempt to type ended.
@@ -98,7 +129,7 @@ impl<'a> Sending<'a> {
         };
         let terminal = terminal::choose(host, terminal)?;
         let version = row.version.as_deref().and_then(Version::parse);
-        Ok(Self { host, registry, kind, version, row, message, terminal, handle })
+        Ok(Self { host, registry, kind, version, row, message, terminal, handle, left: None })
     }
 
     /// False where the agent could not be told in time.
@@ -113,11 +144,12 @@ impl<'a> Sending<'a> {
         if Typist::new(&pasted.text, can).can_type() && pasted.text.len() <= LONGEST_PASTE {
             let exact = pasted.altered.then_some(self.message.text.as_str());
             let note = pasted.worded.then(|| format!("“{}” stands before it", self.kind.flags.defuse.trim()));
-            typed = self.type_it(&pasted.text, exact, note.as_deref(), patience).await?;
+            typed = self.type_it(&pasted.text, exact, note.as_deref(), patience, false).await?;
         }
         if matches!(typed, Typed::Refused) {
             let pointer = self.pointer()?;
-            typed = self.type_it(&pointer, None, Some("as a file that the prompt names"), patience).await?;
+            let note = Some("as a file that the prompt names");
+            typed = self.type_it(&pointer, None, note, patience, false).await?;
         }
         match typed {
             Typed::Settled => Ok(true),
@@ -152,9 +184,35 @@ impl<'a> Sending<'a> {
 
     /// Writes the text into a file that the agent may read, and gives the line that names it.
     fn pointer(&self) -> Result<String, Error> {
-        let path = self.host.agent_dir(&self.row.id).join(format!("tell-{}.md", self.message.id));
+        let path = self.file();
         files::write_private(&path, self.message.text.as_bytes(), false).map_err(|e| self.unwritten(&e))?;
-        Ok(format!("Read the file {}: it is a message from the user, word for word.", path.display()))
+        Ok(naming(&path))
+    }
+
+    /// Where the text is kept for an agent that is to read it by itself.
+    fn file(&self) -> PathBuf {
+        self.host.agent_dir(&self.row.id).join(format!("tell-{}.md", self.message.id))
+    }
+
+    /// What was typed for this text, where the prompt line still holds it word for word. Of one that is folded it
+    /// cannot be seen whose it is.
+    fn stands(&self, screen: &Screen) -> Option<String> {
+        let Screen::Typed { text: shown, folded: false } = screen else { return None };
+        let typed = |text: &String| Some(hook::fingerprint(&self.kind.bare(text))) == self.message.sent;
+        let ways = [self.kind.pasted(&self.message.text, self.version).text, naming(&self.file())];
+        ways.into_iter().find(|text| typed(text) && typing::same(shown, text))
+    }
+
+    /// Sends a text that an earlier process typed and could not send any more. Nothing is typed.
+    async fn finish(&self) -> Result<(), Error> {
+        let Ok(screen) = self.terminal.screen(self.handle).await else { return Ok(()) };
+        let Some(text) = self.stands(&self.kind.screens.classify(&screen)) else { return Ok(()) };
+        let (id, now) = (self.message.id, self.host.now());
+        // What its sender had seen is settled; from here on it is ours.
+        if self.registry.move_message(id, Fate::Unknown, Fate::Sent, None, now).await? {
+            self.type_it(&text, None, Some(TAKEN_UP), Duration::ZERO, true).await?;
+        }
+        Ok(())
     }
 
     fn unwritten(&self, error: &std::io::Error) -> Error {
@@ -171,15 +229,17 @@ impl<'a> Sending<'a> {
         exact: Option<&str>,
         note: Option<&str>,
         patience: Duration,
+        stands: bool,
     ) -> Result<Typed, Error> {
         let (id, agent) = (self.message.id, self.row.id.as_str());
         let can = self.terminal.capabilities_of(self.handle);
         let fingerprint = hook::fingerprint(&self.kind.bare(text));
-        let mut typist = Typist::new(text, can);
+        let mut typist = if stands { Typist::standing(text, can) } else { Typist::new(text, can) };
         let mut shown: Option<(Screen, Duration)> = None;
         let mut submitted: Option<Duration> = None;
-        let mut taken = false;
-        let mut after = 0;
+        let mut taken = stands;
+        let mut after = if stands { self.last_event().await? } else { 0 };
+        let mut left = self.left;
         let began = Instant::now();
         loop {
             let now = began.elapsed();
@@ -210,17 +270,24 @@ impl<'a> Sending<'a> {
                 shown = Some((screen.clone(), now));
             }
             let since = shown.as_ref().map_or(now, |(_, since)| *since);
+            if !typist.begun()
+                && now >= since + STEADY
+                && let Some(left) = left.take_if(|left| left.stands(&screen).is_some())
+            {
+                Box::pin(left.finish()).await?;
+                continue;
+            }
             let at_prompt = matches!(screen, Screen::Ready | Screen::Interrupted | Screen::Typed { .. });
             match at_prompt.then(|| typist.at_prompt(now, &screen, since)).flatten() {
                 Some(Stroke::Paste) => {
                     // Only the first paste takes the text; a further one follows proof that nothing arrived.
                     if !taken {
-                        let events = self.registry.events_after(agent, 0).await?;
+                        let last = self.last_event().await?;
                         if !self.registry.take_message(id, &fingerprint, self.host.now()).await? {
                             return Ok(Typed::Settled);
                         }
                         taken = true;
-                        after = events.last().map_or(0, |(id, _)| *id);
+                        after = last;
                         self.put_exact(&fingerprint, exact)?;
                     }
                     match self.terminal.paste(self.handle, text).await {
@@ -261,6 +328,12 @@ impl<'a> Sending<'a> {
         }
     }
 
+    /// Number of the newest event of its hooks.
+    async fn last_event(&self) -> Result<i64, Error> {
+        let events = self.registry.events_after(&self.row.id, 0).await?;
+        Ok(events.last().map_or(0, |(id, _)| *id))
+    }
+
     /// The very text for the hook to hand over, where the window changes it.
     fn put_exact(&self, fingerprint: &str, exact: Option<&str>) -> Result<(), Error> {
         let Some(exact) = exact.filter(|_| self.kind.session_hooks(self.version)) else { return Ok(()) };
@@ -269,7 +342,7 @@ impl<'a> Sending<'a> {
              {exact}\n{END}\n"
         );
         if self.kind.context_length(&text) > self.kind.hook_context_limit {
-            let path = self.host.agent_dir(&self.row.id).join(format!("tell-{}.md", self.message.id));
+            let path = self.file();
             files::write_private(&path, exact.as_bytes(), false).map_err(|e| self.unwritten(&e))?;
             text = format!(
                 "{BEGIN}\nThe window has changed tabs or invisible characters of this prompt. Word for word it stands \
@@ -317,7 +390,12 @@ impl<'a> Sending<'a> {
     }
 }
 
-fn tail(path: &std::path::Path) -> Option<Vec<u8>> {
+/// The line that has an agent read a file.
+fn naming(file: &Path) -> String {
+    format!("Read the file {}: it is a message from the user, word for word.", file.display())
+}
+
+fn tail(path: &Path) -> Option<Vec<u8>> {
     let mut file = std::fs::File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;

@@ -2,7 +2,8 @@
 //! empty, nothing runs and no dialog is on the screen. Each text is sent at most once, in the order of acceptance.
 //!
 //! Nothing is ever typed into a dialog or behind what the user has typed. What was typed without proof of its
-//! arrival stays unknown and is not sent again.
+//! arrival stays unknown and is not sent again. What stands typed and unsent, because its sender was killed, is sent by
+//! whoever delivers next.
 
 mod deliver;
 mod settle;
@@ -19,7 +20,7 @@ use crate::registry::agents::{Agent, State};
 use crate::registry::messages::{Fate, Message};
 use crate::{Context, Error};
 
-pub use deliver::deliver;
+pub use deliver::{deliver, left_standing};
 pub use settle::settle;
 
 /// How often the fate of a text is looked at while another process sends it.

@@ -48,9 +48,9 @@ pub async fn settle(host: &Host, registry: &Registry) -> Result<(), RegistryErro
         let Some(agent) = registry.agent(id).await? else { continue };
         // Whoever holds it is about to say more.
         let Some(held) = lock(host, id) else { continue };
-        settle_agent(host, registry, &agent).await?;
+        let orphaned = settle_agent(host, registry, &agent).await?;
         drop(held);
-        if agent.state == State::Idle && registry.has_queued(id).await? {
+        if agent.state == State::Idle && (orphaned || registry.has_queued(id).await?) {
             let run = Run::new(&host.exe).args([hook::DELIVER, id]).env("PAO_HOME", &host.pao_home);
             let _ = run.cwd(&host.home).detach();
         }
@@ -58,12 +58,14 @@ pub async fn settle(host: &Host, registry: &Registry) -> Result<(), RegistryErro
     Ok(())
 }
 
-/// The same for one agent, by who holds its lock: then nobody else is sending.
+/// The same for one agent, by who holds its lock: then nobody else is sending. Whether a text's sender is found to
+/// be gone, so that it may stand in the prompt line.
 pub(super) async fn settle_agent(
     host: &Host,
     registry: &Registry,
     agent: &Agent,
-) -> Result<(), RegistryError> {
+) -> Result<bool, RegistryError> {
+    let mut orphaned = false;
     let gone = matches!(agent.state, State::Ended | State::Lost);
     let mut events: Option<Vec<Event>> = None;
     for message in registry.messages(Some(&agent.id)).await? {
@@ -80,7 +82,10 @@ pub(super) async fn settle_agent(
                 } else if waits && gone {
                     (Fate::Withdrawn, "the agent was gone before")
                 } else if message.fate == Fate::Sent && !waits {
-                    (Fate::Unknown, "whoever sent it was gone before anything proved its arrival")
+                    (
+                        Fate::Unknown,
+                        "whoever sent it was gone before anything proved its arrival; look at its window",
+                    )
                 } else {
                     continue;
                 }
@@ -93,8 +98,9 @@ pub(super) async fn settle_agent(
             let _ = hook::next::withdraw(host, &agent.id, name);
         }
         registry.move_message(message.id, message.fate, to, Some(note), host.now()).await?;
+        orphaned |= to == Fate::Unknown;
     }
-    Ok(())
+    Ok(orphaned)
 }
 
 /// Whether an event shows that the text arrived.
