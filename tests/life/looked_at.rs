@@ -4,10 +4,12 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use messages_api::{Reply, Script};
 use pao_core::registry::Registry;
 use pao_core::registry::agents::{Agent, State};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::idle_in;
 use crate::harness::claude::{Claude, Version, wait};
 use crate::harness::world::{PAO, World};
 
@@ -127,4 +129,41 @@ fn one_agent_is_shown_in_full_its_window_found_and_its_log_read() {
     assert!(gone.stderr.contains("the window of app is gone; it is ended"), "{}", gone.screen);
     assert!(claude.world.pao(["logs", "app"]).ok().stdout.contains("and the logout"));
     assert_eq!(claude.world.pao(["focus", "nobody"]).run().code, Some(2));
+}
+
+#[test]
+fn a_log_tells_what_was_asked_what_was_chosen_and_what_failed() {
+    let question = json!({ "questions": [{
+        "question": "Which colour?", "header": "Colour", "multiSelect": false,
+        "options": [{ "label": "Red", "description": "r" }, { "label": "Blue", "description": "b" }],
+    }] });
+    let credit = json!({ "type": "invalid_request_error", "message": "Your credit balance is too low to access the API." });
+    let poor = Reply { error: credit.as_object().unwrap().clone(), ..Reply::status(400) };
+    let script = Script::saying("noted")
+        .when("ask me", Reply::tool("AskUserQuestion", question))
+        .and_then(|s| s.when("no money", poor))
+        .unwrap();
+    let (claude, _, spawned) = idle_in(Claude::with_script(Version::New, script));
+    let pane = claude.panes().remove(0);
+    claude.ask(&pane, "ask me");
+    claude.comes_to(&spawned, "needs-you");
+    claude.until("it is answered", || {
+        claude.tmux(&["send-keys", "-t", &pane, "Enter"]);
+        claude.row(&spawned)["state"] == "idle"
+    });
+    claude.ask(&pane, "no money");
+    claude.comes_to(&spawned, "needs-you");
+    let logs = claude.world.pao(["logs", "api", "--json"]).ok().json();
+    let said = |who: &str, text: &str| {
+        logs.as_array().unwrap().iter().position(|line| {
+            line["who"] == who && line["text"].as_str().unwrap().to_lowercase().contains(text)
+        })
+    };
+    let in_order = [
+        said("agent", "which colour? (red, blue)"),
+        said("you", "which colour? → red"),
+        said("you", "no money"),
+        said("agent", "credit balance is too low"),
+    ];
+    assert!(in_order.iter().all(Option::is_some) && in_order.is_sorted(), "{in_order:?} {logs:#}");
 }

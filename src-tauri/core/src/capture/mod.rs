@@ -3,6 +3,7 @@
 //! Nothing here decides what is worth keeping; it only tells what people and agents said from what programs
 //! put into their mouths.
 
+mod asked;
 pub mod marks;
 mod others;
 pub mod redact;

@@ -14,8 +14,8 @@ use memchr::{memchr, memmem};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::others;
 use super::spoken::spoken;
+use super::{asked, others};
 use crate::source::Speaker;
 
 /// Longest line that is decoded. Longer ones carry images or whole files, not words.
@@ -112,6 +112,7 @@ pub struct Reader<R> {
     offset: u64,
     skipped: Skipped,
     apart: bool,
+    in_full: bool,
 }
 
 impl<R: Read> Reader<R> {
@@ -123,7 +124,15 @@ impl<R: Read> Reader<R> {
             offset,
             skipped: Skipped::default(),
             apart: false,
+            in_full: false,
         }
+    }
+
+    /// Yields as well what is no memory: questions to the user, what was chosen, and errors of the model's service.
+    #[must_use]
+    pub fn in_full(mut self) -> Self {
+        self.in_full = true;
+        self
     }
 
     /// Keeps what was done apart from what was said, and yields messages in which something was only done.
@@ -155,7 +164,7 @@ impl<R: Read> Reader<R> {
                 Line::Whole(length) => {
                     let first = self.offset == 0;
                     self.offset += length;
-                    match decode(trimmed(&self.line, first), self.apart) {
+                    match self.decoded(first) {
                         Decoded::Entry(entry) => return Ok(Some(entry)),
                         Decoded::Nothing => {}
                         Decoded::Silent => self.skipped.silent += 1,
@@ -164,8 +173,7 @@ impl<R: Read> Reader<R> {
                 }
                 Line::Torn(length) => {
                     // A whole object without its line end is complete; anything else is still being written.
-                    let decoded = decode(trimmed(&self.line, self.offset == 0), self.apart);
-                    match decoded {
+                    match self.decoded(self.offset == 0) {
                         Decoded::Entry(entry) => {
                             self.offset += length;
                             return Ok(Some(entry));
@@ -179,6 +187,16 @@ impl<R: Read> Reader<R> {
                     return Ok(None);
                 }
             }
+        }
+    }
+
+    fn decoded(&self, first: bool) -> Decoded {
+        let line = trimmed(&self.line, first);
+        match decode(line, self.apart) {
+            Decoded::Silent if self.in_full => {
+                asked::said(line).map_or(Decoded::Silent, |message| Decoded::Entry(Entry::Message(message)))
+            }
+            decoded => decoded,
         }
     }
 

@@ -75,7 +75,7 @@ impl Log {
             self.offset += rest_of_line(&mut file)?;
             file.seek(SeekFrom::Start(self.offset))?;
         }
-        let mut reader = Reader::new(file, self.offset);
+        let mut reader = Reader::new(file, self.offset).in_full();
         let mut last = VecDeque::new();
         while let Some(entry) = reader.next_entry()? {
             let Entry::Message(message) = entry else { continue };
