@@ -4,8 +4,8 @@
 //! the TypeScript twin `ui/src/host/door.ts`, which a test keeps equal to it. Nothing is decided here.
 
 use pao_core::wire::door::{
-    AgentPage, CleanDone, CleanPlan, FirstRun, Glance, Hotkey, Mark, Message, Outcome, Preview, Settings,
-    SourceSettings, Switch, Wish,
+    AgentPage, CleanDone, CleanPlan, FirstRun, Glance, Hotkey, Job, Mark, Message, Outcome, Preview,
+    Settings, SourceSettings, Switch, Wish,
 };
 use pao_core::wire::{Failure, Source};
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,10 @@ verbs! {
     preview(Wish) -> Preview = commands::spawn::preview;
     /// Starts the job; its id. Progress comes as the event `job`.
     spawn(Wish) -> String = commands::spawn::spawn;
+    /// Starts once more what a job was to start, where wanted in another terminal; the new job's id.
+    again(Again) -> String = commands::spawn::again;
+    /// Jobs under way, and those that ended last.
+    jobs(()) -> Vec<Job> = commands::spawn::jobs;
     /// Answers the question of a job.
     answer(Answer) -> () = commands::spawn::answer;
     /// Cancels a job.
@@ -69,6 +73,8 @@ verbs! {
     focus(String) -> Outcome = commands::agents::focus;
     /// Tells an agent something.
     tell(Tell) -> Message = commands::agents::tell;
+    /// Takes back a text of which nothing was sent, by its id.
+    withdraw(i64) -> Message = commands::agents::withdraw;
     /// Makes a checkpoint.
     checkpoint(Checkpointing) -> Outcome = commands::agents::checkpoint;
     /// Pauses one agent, or all.
@@ -91,6 +97,8 @@ verbs! {
     settings(()) -> Settings = commands::settings::settings;
     /// Changes one key of the configuration; `null` takes it out.
     set(Change) -> Settings = commands::settings::set;
+    /// Takes back what the user agreed to for a folder. Agreed is only when a spawn asks.
+    consent(Consent) -> Settings = commands::settings::consent;
     /// Tries a source as a spawn would.
     check_source(String) -> Source = commands::settings::check_source;
     /// Adds a source.
@@ -143,6 +151,26 @@ pub struct Answer {
     pub yes: bool,
 }
 
+/// A start to be made once more.
+#[derive(Debug, Deserialize, TS)]
+pub struct Again {
+    /// The job that ended.
+    pub job: String,
+    /// In this terminal; `null` for the same.
+    pub terminal: Option<String>,
+}
+
+/// What the user still agrees to for a folder, whichever host agent it was for.
+#[derive(Debug, Deserialize, TS)]
+pub struct Consent {
+    /// The folder.
+    pub folder: String,
+    /// It may be trusted; `false` takes that back.
+    pub trust: bool,
+    /// Agents there may skip all permissions; `false` takes that back.
+    pub skip: bool,
+}
+
 /// A memory.
 #[derive(Debug, Deserialize, TS)]
 pub struct Memory {
@@ -162,8 +190,8 @@ pub struct Marking {
     pub id: String,
     /// What it says.
     pub text: String,
-    /// The folder it was decided in.
-    pub folder: String,
+    /// The folder it was decided in; `null` for a decision that holds everywhere.
+    pub folder: Option<String>,
     /// What is decided; `null` takes the decision back.
     pub mark: Option<Mark>,
 }
@@ -284,6 +312,11 @@ pub enum Page {
     /// An agent.
     Agent {
         /// Registry id.
+        id: String,
+    },
+    /// A start under way, or how it ended.
+    Job {
+        /// Its id.
         id: String,
     },
     /// The cleanup.

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use pao_core::spawn::passed::{Briefing, Gathered, Receipt};
-use pao_core::spawn::request::{Consent, Face, Progress, Spawned, Step, StepState};
-use pao_core::wire::door::{Job, JobEnd, JobStep, Question};
+use pao_core::spawn::request::{Consent, Face, Progress, Request, Spawned, Step, StepState};
+use pao_core::wire::door::{Action, Job, JobEnd, JobStep, Question};
 use pao_core::wire::{self, Failure};
-use pao_core::{Error, Kind};
+use pao_core::{Error, Kind, Remedy};
+use serde_json::json;
 use tauri::Emitter;
 use tokio_util::sync::CancellationToken;
 
@@ -29,13 +31,21 @@ pub struct Jobs {
 
 struct Row {
     job: Job,
+    /// What was to be started, and the briefing as the user edited it.
+    wanted: (Request, Option<String>),
     cancel: CancellationToken,
     answer: Option<mpsc::Sender<bool>>,
 }
 
 impl Jobs {
     /// A new job, with what is known of it before it begins.
-    pub fn begin(&self, name: &str, shown: &str) -> (String, CancellationToken) {
+    pub fn begin(
+        &self,
+        name: &str,
+        shown: &str,
+        wanted: (Request, Option<String>),
+        now: DateTime<Utc>,
+    ) -> (String, CancellationToken) {
         let number = {
             let mut number = lock(&self.number);
             *number += 1;
@@ -46,12 +56,14 @@ impl Jobs {
         let usual = lock(&self.usual);
         let steps = Step::ALL.map(|step| JobStep {
             step: wire::Step { name: step.name(), ms: 0, state: "pending", note: String::new() },
+            began_at: None,
             usual_ms: usual.get(step.name()).copied(),
         });
         let job = Job {
             id: id.clone(),
             name: name.into(),
             shown: shown.into(),
+            began_at: now,
             steps: steps.to_vec(),
             question: None,
             end: None,
@@ -62,7 +74,7 @@ impl Jobs {
             let oldest = rows.iter().find(|(_, row)| row.job.end.is_some()).map(|(id, _)| id.clone());
             oldest.and_then(|id| rows.remove(&id));
         }
-        rows.insert(id.clone(), Row { job, cancel: cancel.clone(), answer: None });
+        rows.insert(id.clone(), Row { job, wanted, cancel: cancel.clone(), answer: None });
         (id, cancel)
     }
 
@@ -77,6 +89,16 @@ impl Jobs {
         if let Err(error) = shell.app.emit("job", &job) {
             tracing::warn!(%error, "the windows were not told of a job");
         }
+    }
+
+    /// All that are kept, oldest first.
+    pub fn all(&self) -> Vec<Job> {
+        lock(&self.rows).values().map(|row| row.job.clone()).collect()
+    }
+
+    /// What a job was to start.
+    pub fn wanted(&self, id: &str) -> Option<(Request, Option<String>)> {
+        lock(&self.rows).get(id).map(|row| row.wanted.clone())
     }
 
     /// Answers the question a job waits with.
@@ -121,10 +143,20 @@ impl Jobs {
                     notes: spawned.notes.clone(),
                 },
                 Err(error) if row.cancel.is_cancelled() && error.kind == Kind::User => JobEnd::Cancelled,
-                Err(error) => JobEnd::Failed { failure: Failure::from(error) },
+                Err(error) => JobEnd::Failed { failure: failure(id, error), retry: error.may_pass() },
             });
         });
     }
+}
+
+/// Where another terminal would do, that is offered.
+fn failure(job: &str, error: &Error) -> Failure {
+    let mut failure = Failure::from(error);
+    if error.remedy == Some(Remedy::InTmux) {
+        let with = json!({ "job": job, "terminal": "tmux" });
+        failure.action = Some(Action::new("Open in tmux instead", "again", with));
+    }
+    failure
 }
 
 /// The face of a spawn that a window follows.
@@ -143,10 +175,12 @@ impl Face for Followed {
     fn progress(&self, progress: &Progress) {
         self.shell.jobs.change(&self.shell, &self.job, |row| {
             let mut step = wire::Step::from(progress);
-            if progress.state == StepState::Started {
-                step.ms = 0;
+            let began_at = (progress.state == StepState::Started).then(|| self.shell.host.now());
+            if began_at.is_some() {
+                (step.ms, step.state) = (0, "running");
             }
             if let Some(known) = row.job.steps.iter_mut().find(|known| known.step.name == step.name) {
+                known.began_at = began_at.and(known.began_at).or(began_at);
                 known.step = step;
             }
         });

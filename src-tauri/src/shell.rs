@@ -116,8 +116,7 @@ impl Shell {
         let mut troubles = lock(&self.troubles);
         match error {
             Some(error) => {
-                let (message, next) = (error.message.clone(), error.next.clone());
-                troubles.insert(kind, Trouble { kind: kind.into(), message, next });
+                troubles.insert(kind, Trouble::of(kind, error));
             }
             None => {
                 troubles.remove(kind);

@@ -44,6 +44,15 @@ impl Kind {
     }
 }
 
+/// A next step that a face can offer as a button. The words for it are in [`Error::next`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remedy {
+    /// Do the same in tmux.
+    InTmux,
+    /// Look at this pane of the settings.
+    Settings(&'static str),
+}
+
 /// What happened, what was already done, and one next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
@@ -55,12 +64,14 @@ pub struct Error {
     pub done: String,
     /// One thing to do next.
     pub next: String,
+    /// The same as something that can be done at once.
+    pub remedy: Option<Remedy>,
 }
 
 impl Error {
     /// An error before anything was done.
     pub fn new(kind: Kind, message: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), done: String::new(), next: next.into() }
+        Self { kind, message: message.into(), done: String::new(), next: next.into(), remedy: None }
     }
 
     /// What was asked cannot be done as asked.
@@ -81,6 +92,18 @@ impl Error {
     /// A defect of ours.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(Kind::Internal, message, "run it again with PAO_LOG=debug and report what it prints")
+    }
+
+    /// The same error, with a next step that can be offered as a button.
+    #[must_use]
+    pub fn with(mut self, remedy: Remedy) -> Self {
+        self.remedy = Some(remedy);
+        self
+    }
+
+    /// Whether the very same may go well the next time. What the user asked for, or a file says, is as wrong then.
+    pub fn may_pass(&self) -> bool {
+        matches!(self.kind, Kind::Environment | Kind::Internal)
     }
 
     /// The same error, saying what had been done before.

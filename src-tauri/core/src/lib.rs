@@ -30,4 +30,4 @@ pub mod words;
 pub mod worktree;
 
 pub use context::Context;
-pub use error::{Error, Kind};
+pub use error::{Error, Kind, Remedy};

@@ -58,7 +58,18 @@ pub async fn tell(shell: &Shell, with: Tell) -> Result<Message, Error> {
     let told = tell::tell(&context, &To::Name(with.agent), &with.text, Some(TELL)).await?;
     shell.refresh().await;
     let told = told.into_iter().next().ok_or_else(|| Error::internal("a text was told to nobody"))?;
-    Ok(Message { id: told.id, at: told.at, text: told.text, fate: told.fate.name().into(), note: told.note })
+    Ok(message(told))
+}
+
+pub async fn withdraw(shell: &Shell, id: i64) -> Result<Message, Error> {
+    let context = shell.context().await?;
+    let told = tell::withdraw(&context, id).await?;
+    shell.refresh().await;
+    Ok(message(told))
+}
+
+fn message(told: tell::Told) -> Message {
+    Message { id: told.id, at: told.at, text: told.text, fate: told.fate.name().into(), note: told.note }
 }
 
 pub async fn checkpoint(shell: &Shell, with: Checkpointing) -> Result<Outcome, Error> {

@@ -18,18 +18,17 @@ const SAMPLE: usize = 2;
 
 pub async fn first_run(shell: &Shell, _with: ()) -> Result<FirstRun, Error> {
     let checks = doctor::examine(&shell.host).await;
-    let mut checks: Vec<Check> =
-        checks.iter().filter(|c| ABOUT.contains(&&*c.name)).map(Into::into).collect();
-    checks.push(Check {
-        name: "hotkey".into(),
-        state: "ok",
-        found: format!("{} is proposed", hotkey::PROPOSED),
-        cure: String::new(),
-    });
+    let checks: Vec<Check> = checks.iter().filter(|c| ABOUT.contains(&&*c.name)).map(Into::into).collect();
     let context = shell.context_to_ask().await?;
     let recent = context.registry.folders().await?.into_iter().find(|folder| folder.is_dir());
-    let mut first =
-        FirstRun { checks, roots: Vec::new(), sample: Vec::new(), sample_project: None, sample_lines: 0 };
+    let mut first = FirstRun {
+        checks,
+        roots: Vec::new(),
+        sample: Vec::new(),
+        sample_project: None,
+        sample_lines: 0,
+        hotkey: hotkey::PROPOSED.into(),
+    };
     if let Some(folder) = recent {
         let request = Request { folder: Some(folder), ..Request::default() };
         let brief = spawn::brief(&context, &request, &Unasked, &CancellationToken::new()).await?;

@@ -1,20 +1,22 @@
 //! The settings, and their changes.
 
+use std::path::Path;
+
 use pao_core::config::edit::{self, Editor};
 use pao_core::config::{Config, HistoryConfig, SourceConfig, keys};
 use pao_core::host::secrets::{self, SecretStore};
 use pao_core::host::terminal;
 use pao_core::registry::folders::Consents;
 use pao_core::source::SourceError;
-use pao_core::spawn::program;
+use pao_core::spawn::{Back, program};
 use pao_core::wire::door::{
     AgentChoice, FolderConsent, Hotkey, Outcome, Settings, SourceSettings, Switch, TerminalChoice,
 };
 use pao_core::wire::{Setting, Source};
-use pao_core::{Context, Error, agent, uninstall};
+use pao_core::{Context, Error, agent, spawn, uninstall};
 use tauri_plugin_dialog::DialogExt;
 
-use crate::door::{Change, NewSource, Secret, Switching};
+use crate::door::{Change, Consent, NewSource, Secret, Switching};
 use crate::shell::{Shell, lock};
 use crate::{events, hotkey, not_yet};
 
@@ -140,6 +142,13 @@ pub async fn set(shell: &Shell, with: Change) -> Result<Settings, Error> {
         events::look_for_agent(shell.clone()).await;
     }
     shell.refresh().await;
+    settings(shell, ()).await
+}
+
+pub async fn consent(shell: &Shell, with: Consent) -> Result<Settings, Error> {
+    let context = shell.context().await?;
+    let back = Back { trust: !with.trust, skip_permissions: !with.skip };
+    spawn::take_back_consent(&context, Path::new(&with.folder), back).await?;
     settings(shell, ()).await
 }
 

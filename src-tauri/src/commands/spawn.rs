@@ -10,10 +10,10 @@ use pao_core::spawn::passed::Permission;
 use pao_core::spawn::request::{Delivery, Request};
 use pao_core::spawn::{self, topic};
 use pao_core::view::preview::{self as view, Around, Before};
-use pao_core::wire::door::{Preview, Wish};
+use pao_core::wire::door::{Job, Preview, Wish};
 use pao_core::{Context, Error};
 
-use crate::door::{Answer, Marking, Memory};
+use crate::door::{Again, Answer, Marking, Memory};
 use crate::jobs::{Followed, Unasked};
 use crate::not_yet;
 use crate::shell::Shell;
@@ -54,7 +54,8 @@ pub fn begin(shell: &Shell, request: Request, markdown: Option<String>) -> Strin
     let base = folder.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let name = request.name.clone().or(base).unwrap_or_default();
     let shown = folder.map(|folder| shell.host.display(folder)).unwrap_or_default();
-    let (job, cancel) = shell.jobs.begin(&name, &shown);
+    let wanted = (request.clone(), markdown.clone());
+    let (job, cancel) = shell.jobs.begin(&name, &shown, wanted, shell.host.now());
     let face = Followed { shell: shell.clone(), job: job.clone(), cancel, markdown };
     tauri::async_runtime::spawn(async move {
         let shell = &face.shell;
@@ -69,6 +70,21 @@ pub fn begin(shell: &Shell, request: Request, markdown: Option<String>) -> Strin
         shell.refresh().await;
     });
     job
+}
+
+pub async fn again(shell: &Shell, with: Again) -> Result<String, Error> {
+    let (mut request, markdown) = shell
+        .jobs
+        .wanted(&with.job)
+        .ok_or_else(|| Error::user("this start is too long ago", "spawn the agent anew"))?;
+    if with.terminal.is_some() {
+        request.terminal = with.terminal;
+    }
+    Ok(begin(shell, request, markdown))
+}
+
+pub async fn jobs(shell: &Shell, _with: ()) -> Result<Vec<Job>, Error> {
+    Ok(shell.jobs.all())
 }
 
 /// What the window chose, checked.

@@ -55,7 +55,7 @@ impl TypeVisitor for Types {
 fn door_ts() -> String {
     let mut types = Types::default();
     let rows = super::table(&mut types);
-    let (glance, job) = (types.add::<Glance>(), types.add::<Job>());
+    let (glance, job, page) = (types.add::<Glance>(), types.add::<Job>(), types.add::<super::Page>());
     let mut text = String::from(
         "// Made from src-tauri/src/door.rs and src-tauri/core/src/wire by the test\n\
          // `the_windows_know_the_same_door`; to make it again: PAO_UPDATE=1 cargo test -p pao-app door\n\n\
@@ -66,7 +66,8 @@ fn door_ts() -> String {
     }
     let _ = write!(
         text,
-        "}}\n\n/** What comes by itself. */\nexport interface Events {{\n  glance: {glance}\n  job: {job}\n}}\n\n"
+        "}}\n\n/** What comes by itself; `page` only ever reaches the panel. */\nexport interface Events {{\n  glance: {glance}\n  \
+         job: {job}\n  page: {page}\n}}\n\n"
     );
     for declared in types.declared.values() {
         text.push_str(declared);

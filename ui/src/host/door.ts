@@ -9,6 +9,10 @@ export interface Verbs {
   preview: { with: Wish; gives: Preview }
   /** Starts the job; its id. Progress comes as the event `job`. */
   spawn: { with: Wish; gives: string }
+  /** Starts once more what a job was to start, where wanted in another terminal; the new job's id. */
+  again: { with: Again; gives: string }
+  /** Jobs under way, and those that ended last. */
+  jobs: { with: null; gives: Array<Job> }
   /** Answers the question of a job. */
   answer: { with: Answer; gives: null }
   /** Cancels a job. */
@@ -23,6 +27,8 @@ export interface Verbs {
   focus: { with: string; gives: Outcome }
   /** Tells an agent something. */
   tell: { with: Tell; gives: Message }
+  /** Takes back a text of which nothing was sent, by its id. */
+  withdraw: { with: number; gives: Message }
   /** Makes a checkpoint. */
   checkpoint: { with: Checkpointing; gives: Outcome }
   /** Pauses one agent, or all. */
@@ -45,6 +51,8 @@ export interface Verbs {
   settings: { with: null; gives: Settings }
   /** Changes one key of the configuration; `null` takes it out. */
   set: { with: Change; gives: Settings }
+  /** Takes back what the user agreed to for a folder. Agreed is only when a spawn asks. */
+  consent: { with: Consent; gives: Settings }
   /** Tries a source as a spawn would. */
   check_source: { with: string; gives: Source }
   /** Adds a source. */
@@ -83,11 +91,42 @@ export interface Verbs {
   quit: { with: null; gives: null }
 }
 
-/** What comes by itself. */
+/** What comes by itself; `page` only ever reaches the panel. */
 export interface Events {
   glance: Glance
   job: Job
+  page: Page
 }
+
+/**
+ * Something a window can offer as a button: a verb of this door, with what it takes.
+ */
+export type Action = { 
+/**
+ * Text of the button.
+ */
+label: string, 
+/**
+ * The verb.
+ */
+verb: string, 
+/**
+ * What it takes.
+ */
+with: unknown, };
+
+/**
+ * A start to be made once more.
+ */
+export type Again = { 
+/**
+ * The job that ended.
+ */
+job: string, 
+/**
+ * In this terminal; `null` for the same.
+ */
+terminal: string | null, };
 
 /**
  * A host agent that can be chosen.
@@ -437,6 +476,23 @@ entries: Array<CleanEntry>,
 undo_days: number, };
 
 /**
+ * What the user still agrees to for a folder, whichever host agent it was for.
+ */
+export type Consent = { 
+/**
+ * The folder.
+ */
+folder: string, 
+/**
+ * It may be trusted; `false` takes that back.
+ */
+trust: boolean, 
+/**
+ * Agents there may skip all permissions; `false` takes that back.
+ */
+skip: boolean, };
+
+/**
  * An error.
  */
 export type Failure = { 
@@ -455,7 +511,11 @@ done: string,
 /**
  * One thing to do next.
  */
-next: string, };
+next: string, 
+/**
+ * The same for a window, as something it can do at once.
+ */
+action?: Action, };
 
 /**
  * What was chosen in the first run.
@@ -497,7 +557,11 @@ sample_project: string | null,
 /**
  * How many lines it would get.
  */
-sample_lines: number, };
+sample_lines: number, 
+/**
+ * The hotkey that is proposed, as it would be configured.
+ */
+hotkey: string, };
 
 /**
  * What the user agreed to for a folder.
@@ -608,7 +672,11 @@ name: string,
  */
 shown: string, 
 /**
- * All seven steps in order, those not begun with the state `pending`.
+ * When it began.
+ */
+began_at: string, 
+/**
+ * All seven steps in order; one not begun has the state `pending`, one under way `running`.
  */
 steps: Array<JobStep>, 
 /**
@@ -647,12 +715,20 @@ notes: Array<string>, } | { "how": "failed",
 /**
  * What happened, what was already done, one next step.
  */
-failure: Failure, } | { "how": "cancelled" };
+failure: Failure, 
+/**
+ * The very same may go well another time.
+ */
+retry: boolean, } | { "how": "cancelled" };
 
 /**
  * One step of a job.
  */
 export type JobStep = { 
+/**
+ * When it began, for the one under way.
+ */
+began_at: string | null, 
 /**
  * What it usually takes here, in milliseconds, where that is known.
  */
@@ -725,9 +801,9 @@ id: string,
  */
 text: string, 
 /**
- * The folder it was decided in.
+ * The folder it was decided in; `null` for a decision that holds everywhere.
  */
-folder: string, 
+folder: string | null, 
 /**
  * What is decided; `null` takes the decision back.
  */
@@ -819,6 +895,10 @@ text: string,
 folder: string | null, } | { "page": "agent", 
 /**
  * Registry id.
+ */
+id: string, } | { "page": "job", 
+/**
+ * Its id.
  */
 id: string, } | { "page": "cleanup" } | { "page": "settings", 
 /**
@@ -1361,7 +1441,11 @@ message: string,
 /**
  * One next step.
  */
-next: string, };
+next: string, 
+/**
+ * The same as something a window can do at once.
+ */
+action: Action | null, };
 
 /**
  * One state and since when.

@@ -2,14 +2,9 @@
  * The only door to whatever hosts this page: the app, or, in a plain browser, an in-memory stand-in. Everything else
  * in `src/` talks through `ask` and `on` and never learns which of the two it is.
  */
-import type { Events as DoorEvents, Failure, Page, Verbs } from './door'
+import type { Events, Failure, Verbs } from './door'
 
 export type * from './door'
-
-/** What comes by itself; `page` only ever reaches the panel. */
-export interface Events extends DoorEvents {
-  page: Page
-}
 
 export type VerbName = keyof Verbs
 export type WindowLabel = 'popover' | 'panel'

@@ -55,6 +55,13 @@ export class Acting {
     })
   }
 
+  async withdraw(row: AgentRow, id: number): Promise<void> {
+    await this.run('Taking the text back', async () => {
+      const message = await ask('withdraw', id)
+      return { what: row.name, outcome: FATES[message.fate] ?? message.fate, well: message.fate === 'withdrawn' }
+    })
+  }
+
   async handover(row: AgentRow, to: string | null, text: string): Promise<void> {
     await this.run(`Handing over from ${row.name}`, () => ask('handover', { from: row.id, to, text: text || null }))
   }

@@ -1,49 +1,40 @@
-/** Jobs this window has started or heard of, and which wish each came from. */
-import { ask, on, type Job, type Wish } from '../host'
+/** Starts under way and those that ended last, whichever window began them. */
+import { ask, on, type Job, type JobStep, type Wish } from '../host'
 import { clock } from './clock.svelte'
 
-export interface Followed {
-  wish: Wish
-  job: Job | null
-  began: number
-  /** Since when the step under way is under way, by this window's clock. */
-  stepBegan: number
-}
-
 class Jobs {
-  all = $state.raw<Record<string, Followed>>({})
-  /** A job may be heard of before the answer with its id is here. */
-  #early: Record<string, Job> = {}
+  all = $state.raw<Record<string, Job>>({})
 
+  /** Hears of every change; what runs already when this window loads is asked for. */
   start(): () => void {
-    return on('job', (job) => this.#take(job))
+    const off = on('job', (job) => this.#take(job))
+    void ask('jobs', null).then(
+      (known) => known.forEach((job) => this.all[job.id] ?? this.#take(job)),
+      () => undefined,
+    )
+    return off
   }
 
-  async spawn(wish: Wish): Promise<string> {
-    const id = await ask('spawn', wish)
+  spawn(wish: Wish): Promise<string> {
+    return this.begun(ask('spawn', wish))
+  }
+
+  /** A job that was just begun, shown from now on. */
+  async begun(id: Promise<string>): Promise<string> {
+    const begun = await id
     clock.tick()
-    const followed = { wish, job: this.#early[id] ?? null, began: clock.now, stepBegan: clock.now }
-    this.all = { ...this.all, [id]: followed }
-    return id
+    return begun
   }
 
   #take(job: Job): void {
-    const known = this.all[job.id]
-    if (!known) {
-      this.#early = { [job.id]: job }
-      return
-    }
     clock.tick()
-    const moved = underWay(job) !== (known.job ? underWay(known.job) : 0)
-    this.all = { ...this.all, [job.id]: { ...known, job, stepBegan: moved ? clock.now : known.stepBegan } }
+    this.all = { ...this.all, [job.id]: job }
   }
 }
 
-/** Index of the step under way; -1 when there is none. */
-export function underWay(job: Job): number {
-  if (job.end) return -1
-  const running = job.steps.findIndex((step) => step.state === 'running')
-  return running >= 0 ? running : job.steps.findIndex((step) => step.state === 'pending')
+/** The step under way. */
+export function underWay(job: Job): JobStep | undefined {
+  return job.end ? undefined : job.steps.find((step) => step.state === 'running')
 }
 
 export const jobs = new Jobs()

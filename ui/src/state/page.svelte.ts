@@ -2,10 +2,8 @@
 import { ask, on, type Page } from '../host'
 import { draft } from './draft.svelte'
 
-export type Shown = Page | { page: 'job'; id: string }
-
 class Pages {
-  stack = $state.raw<Shown[]>([])
+  stack = $state.raw<Page[]>([])
   top = $derived(this.stack.at(-1))
   /** Counts what the host opened, so that the same page opened anew really is anew. */
   opened = $state(0)
@@ -23,11 +21,11 @@ class Pages {
     if (page.page === 'spawn') draft.begin(page.text, page.folder)
   }
 
-  go(page: Shown): void {
+  go(page: Page): void {
     this.stack = [...this.stack, page]
   }
 
-  replace(page: Shown): void {
+  replace(page: Page): void {
     this.stack = [...this.stack.slice(0, -1), page]
   }
 
@@ -59,7 +57,7 @@ export function parse(hash: string): Page | null {
   const [word, detail = null] = text.split(/\/(.*)/)
   if (word === 'spawn') return { page: 'spawn', text: '', folder: detail }
   if (word === 'settings') return { page: 'settings', pane: detail }
-  if (word === 'agent' && detail) return { page: 'agent', id: detail }
+  if ((word === 'agent' || word === 'job') && detail) return { page: word, id: detail }
   if (word === 'cleanup' || word === 'first-run') return { page: word }
   return null
 }

@@ -5,6 +5,7 @@ describe('the page behind #', () => {
   it.each([
     ['#settings/hotkey', { page: 'settings', pane: 'hotkey' }],
     ['/settings', { page: 'settings', pane: null }],
+    ['job/job-000001', { page: 'job', id: 'job-000001' }],
     ['agent/支付-7f3a', { page: 'agent', id: '支付-7f3a' }],
     ['spawn//Users/dev/code/api', { page: 'spawn', text: '', folder: '/Users/dev/code/api' }],
     ['cleanup', { page: 'cleanup' }],

@@ -44,6 +44,7 @@ use crate::source::{self, Question};
 use crate::words::counted;
 use crate::{Context, Error, Kind, worktree};
 
+pub use self::consent::{Back, take_back_consent};
 pub use self::undo::{Target, UndoneItem, undo};
 
 /// The first three rooms' results, with what the later ones need besides.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::agent::{HostAgent, Version};
 use crate::host::process::{Outcome, Run};
 use crate::host::{Host, login};
-use crate::{Error, host::files};
+use crate::{Error, Remedy, host::files};
 
 /// The host agent's program on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,8 @@ pub async fn find(host: &Host, agent: &HostAgent, command: &str) -> Result<Progr
                 "install it (`{}`), or name it with `pao config set agents.{}.command /path/to/it`",
                 agent.install, agent.kind
             ),
-        ));
+        )
+        .with(Remedy::Settings("agents")));
     };
     let login::Found { path, child_path, .. } = found;
     let stamp = stamp(&path);

@@ -135,7 +135,7 @@ async fn worktree(context: &Context, agent: &Agent) -> Option<UndoneItem> {
     Some(UndoneItem { agent: agent.name.clone(), what, outcome, gone })
 }
 
-async fn one(context: &Context, entry: &Entry) -> Result<(String, bool), Error> {
+pub(super) async fn one(context: &Context, entry: &Entry) -> Result<(String, bool), Error> {
     let Context { host, registry, .. } = context;
     if let Some(undone) = deliver::undo(host, registry, entry).await? {
         return Ok(match undone {

@@ -51,11 +51,7 @@ mod tests {
         let both = [Working, NeedsYou, Working];
         assert_eq!(said(&both, &[]), (Shape::NeedsYou, 1, named("2 working, 1 needs you")));
         assert_eq!(said(&[NeedsYou, NeedsYou], &[]), (Shape::NeedsYou, 2, named("2 need you")));
-        let trouble = Trouble {
-            kind: "config".into(),
-            message: "config.toml does not read".into(),
-            next: String::new(),
-        };
+        let trouble = Trouble::of("config", &crate::Error::config("config.toml does not read", ""));
         let wanted = named("config.toml does not read, 1 working");
         assert_eq!(said(&[Working], &[trouble]), (Shape::Error, 0, wanted));
     }

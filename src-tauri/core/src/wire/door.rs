@@ -5,11 +5,13 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use ts_rs::TS;
 
 use crate::marks;
 
 use super::{Failure, Line, SourceReport, Step};
+use crate::{Error, Remedy};
 
 /// Everything that is shown at a glance. Pushed whole whenever anything in it changes.
 #[derive(Debug, Clone, PartialEq, Serialize, TS)]
@@ -161,6 +163,49 @@ pub struct Trouble {
     pub message: String,
     /// One next step.
     pub next: String,
+    /// The same as something a window can do at once.
+    pub action: Option<Action>,
+}
+
+impl Trouble {
+    /// What an error keeps the app from.
+    pub fn of(kind: &str, error: &Error) -> Self {
+        Self {
+            kind: kind.into(),
+            message: error.message.clone(),
+            next: error.next.clone(),
+            action: error.remedy.as_ref().and_then(Action::of),
+        }
+    }
+}
+
+/// Something a window can offer as a button: a verb of this door, with what it takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, TS)]
+pub struct Action {
+    /// Text of the button.
+    pub label: String,
+    /// The verb.
+    pub verb: String,
+    /// What it takes.
+    #[ts(type = "unknown")]
+    pub with: Value,
+}
+
+impl Action {
+    /// A button.
+    pub fn new(label: &str, verb: &str, with: Value) -> Self {
+        Self { label: label.into(), verb: verb.into(), with }
+    }
+
+    /// The button for a remedy. That a start is to be made in tmux only its job can say.
+    pub fn of(remedy: &Remedy) -> Option<Self> {
+        match remedy {
+            Remedy::InTmux => None,
+            Remedy::Settings(pane) => {
+                Some(Self::new("Open Settings", "open", json!({ "page": "settings", "pane": pane })))
+            }
+        }
+    }
 }
 
 /// A cleanup that can be undone.
@@ -351,7 +396,9 @@ pub struct Job {
     pub name: String,
     /// Where, for people.
     pub shown: String,
-    /// All seven steps in order, those not begun with the state `pending`.
+    /// When it began.
+    pub began_at: DateTime<Utc>,
+    /// All seven steps in order; one not begun has the state `pending`, one under way `running`.
     pub steps: Vec<JobStep>,
     /// A question that waits for the user.
     pub question: Option<Question>,
@@ -365,6 +412,8 @@ pub struct JobStep {
     /// The step.
     #[serde(flatten)]
     pub step: Step,
+    /// When it began, for the one under way.
+    pub began_at: Option<DateTime<Utc>>,
     /// What it usually takes here, in milliseconds, where that is known.
     pub usual_ms: Option<u32>,
 }
@@ -402,6 +451,8 @@ pub enum JobEnd {
     Failed {
         /// What happened, what was already done, one next step.
         failure: Failure,
+        /// The very same may go well another time.
+        retry: bool,
     },
     /// The user cancelled it; everything was taken back.
     Cancelled,
@@ -667,4 +718,6 @@ pub struct FirstRun {
     pub sample_project: Option<String>,
     /// How many lines it would get.
     pub sample_lines: u32,
+    /// The hotkey that is proposed, as it would be configured.
+    pub hotkey: String,
 }

@@ -36,11 +36,16 @@ pub struct Failure {
     pub done: String,
     /// One thing to do next.
     pub next: String,
+    /// The same for a window, as something it can do at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub action: Option<door::Action>,
 }
 
 impl From<&crate::Error> for Failure {
     fn from(error: &crate::Error) -> Self {
         Self {
+            action: error.remedy.as_ref().and_then(door::Action::of),
             kind: error.kind.name(),
             message: error.message.clone(),
             done: error.done.clone(),

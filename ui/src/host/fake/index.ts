@@ -91,8 +91,8 @@ export function glance(world: World): Glance {
     tray: { shape: needs ? 'needs-you' : working ? 'working' : 'idle', number: needs || working, label: `Prime Agent Orchestrator — ${working} working, ${needs} needs you` },
     troubles: world.trouble
       ? [
-          { kind: 'no-agent', message: 'No agent was found on this machine.', next: 'Install Claude Code, or name its program in Settings.' },
-          { kind: 'config', message: 'The configuration could not be read; defaults are used.', next: 'The broken file is kept beside it as config.toml.broken.' },
+          { kind: 'no-agent', message: 'No agent was found on this machine.', next: 'Install Claude Code, or name its program in Settings.', action: { label: 'Open Settings', verb: 'open', with: { page: 'settings', pane: 'agents' } } },
+          { kind: 'config', message: 'The configuration could not be read; defaults are used.', next: 'The broken file is kept beside it as config.toml.broken.', action: null },
         ]
       : [],
     first_run: world.first,

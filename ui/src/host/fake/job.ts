@@ -12,6 +12,7 @@ export interface Script {
   stops: string | null
   /** How much faster than usual. */
   speed: number
+  now(): string
 }
 
 const STEPS: [name: string, ms: number, note: string, doing: string][] = [
@@ -31,6 +32,10 @@ const DENIED: Failure = {
   next: 'Allow it in System Settings → Privacy & Security → Automation, or open the agent in tmux.',
 }
 
+const GONE: Failure = { kind: 'user', message: '~/code/api is not a folder any more.', done: 'nothing had been written.', next: 'Choose another folder.' }
+
+const FULL: Failure = { kind: 'environment', message: 'The disk is full: CONTEXT_BRIEFING.md could not be written.', done: 'everything done before was taken back.', next: 'Make room, then try again.' }
+
 export class FakeJob {
   job: Job
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -41,19 +46,19 @@ export class FakeJob {
     readonly push: (job: Job) => void,
     readonly ended: (end: JobEnd) => void,
   ) {
-    const steps = STEPS.map(([name, usual_ms]): JobStep => ({ name, usual_ms, ms: 0, state: 'pending', note: '' }))
-    this.job = { id: script.id, name: script.name, shown: script.shown, steps, question: null, end: null }
+    const steps = STEPS.map(([name, usual_ms]): JobStep => ({ name, usual_ms, began_at: null, ms: 0, state: 'pending', note: '' }))
+    this.job = { id: script.id, name: script.name, shown: script.shown, began_at: script.now(), steps, question: null, end: null }
   }
 
   run(i = 0): void {
     const [name, ms, note, doing] = STEPS[i] ?? STEPS[0]!
     if (name === 'deliver' && this.script.question && !this.#answered) return this.#push({ question: this.script.question })
-    this.#step(i, { state: 'running', note: doing })
+    this.#step(i, { state: 'running', note: doing, began_at: this.script.now() })
     if (this.script.stops === name) return
     this.#timer = setTimeout(() => {
       if (this.script.fails === name) {
         this.#step(i, { state: 'failed', ms: 38, note: 'Automation denied' })
-        return this.#end({ how: 'failed', failure: DENIED })
+        return this.#end({ how: 'failed', failure: this.#failure(name), retry: name !== 'topic' })
       }
       this.#step(i, { state: 'done', ms, note })
       if (i + 1 < STEPS.length) this.run(i + 1)
@@ -66,6 +71,12 @@ export class FakeJob {
     this.#push({ question: null })
     if (yes) this.run(3)
     else this.cancel()
+  }
+
+  /** Only a terminal that refuses has another one that could be taken instead. */
+  #failure(step: string): Failure {
+    if (step === 'topic') return GONE
+    return step === 'launch' ? { ...DENIED, action: { label: 'Open in tmux instead', verb: 'again', with: { job: this.script.id, terminal: 'tmux' } } } : FULL
   }
 
   cancel(): void {

@@ -76,6 +76,7 @@ export function firstRun(): FirstRun {
     sample: [LINES[0]!, LINES[4]!],
     sample_project: 'api',
     sample_lines: 18,
+    hotkey: 'Ctrl+Alt+Cmd+P',
   }
 }
 

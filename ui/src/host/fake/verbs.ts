@@ -1,5 +1,5 @@
 /** Every verb of the door, as the stand-in answers it. */
-import type { AgentRow, Job, Marked, Outcome, ProjectRow, Settings, Verbs } from '../door'
+import type { AgentRow, Job, Marked, Message, Outcome, ProjectRow, Settings, Verbs, Wish } from '../door'
 import type { Events } from '../index'
 import { page, row, VERBS_OF } from './agents'
 import { glance } from './index'
@@ -32,6 +32,9 @@ export function answers(world: World): Answers {
   const well = (what: string, outcome: string): Outcome => ({ what, outcome, well: true })
   const find = (id: string): AgentRow => world.agents.find((one) => one.id === id) ?? fail(`There is no agent ${id} any more.`, 'It may have been cleaned up; look at the list.')
   const at = () => new Date(world.now()).toISOString()
+  const wishes = new Map<string, Wish>()
+  /** Texts by their id, with the agent they are for. */
+  const told = new Map<number, [agent: string, message: Message]>()
   let count = 0
 
   function change(id: string, change: Partial<AgentRow>): void {
@@ -56,6 +59,26 @@ export function answers(world: World): Answers {
     return { id, items: ids.map((one) => well(one, 'put aside')) }
   }
 
+  function begin(wish: Wish): string {
+    const shown = preview(wish, world.marks, false)
+    const id = `job-${(count += 1)}`
+    wishes.set(id, wish)
+    const kind = wish.permission === 'skip' ? 'skip-permissions' : world.question === 'trust' ? 'trust' : null
+    const question = kind && { kind, shown: shown.shown, details: kind === 'trust' ? ['2 hooks in .claude/settings.json', '1 MCP server in .mcp.json'] : ['It is a git repository with 3 uncommitted changes'] } as Job['question']
+    const job = new FakeJob(
+      { id, name: shown.name, shown: shown.shown, question, fails: wish.terminal === 'tmux' ? null : world.fails, stops: world.stops, speed: world.speed, now: at },
+      (now) => world.emit('job', now),
+      (end) => {
+        if (end.how !== 'done') return
+        world.agents = [...world.agents, { ...row([shown.name, shown.shown, 'working', wish.text, [0, 's'], 1]), id: end.agent }]
+        world.changed()
+      },
+    )
+    world.jobs.set(id, job)
+    setTimeout(() => job.run())
+    return id
+  }
+
   function marked(): Marked[] {
     return [...world.marks.values()].map(({ mark, line, folder, at }) => ({ source: line.source, id: line.id, mark, project: mark === 'never' ? null : folder, text: line.text, at }))
   }
@@ -63,40 +86,47 @@ export function answers(world: World): Answers {
   return {
     glance: () => glance(world),
     preview: (wish) => (wish.folder === '/' ? fail('/ is not a project.', 'Name a folder inside of it.') : preview(wish, world.marks, world.nothing)),
-    spawn(wish) {
-      const shown = preview(wish, world.marks, false)
-      const id = `job-${(count += 1)}`
-      const kind = wish.permission === 'skip' ? 'skip-permissions' : world.question === 'trust' ? 'trust' : null
-      const question = kind && { kind, shown: shown.shown, details: kind === 'trust' ? ['2 hooks in .claude/settings.json', '1 MCP server in .mcp.json'] : ['It is a git repository with 3 uncommitted changes'] } as Job['question']
-      const job = new FakeJob(
-        { id, name: shown.name, shown: shown.shown, question, fails: wish.terminal === 'tmux' ? null : world.fails, stops: world.stops, speed: world.speed },
-        (now) => world.emit('job', now),
-        (end) => {
-          if (end.how !== 'done') return
-          world.agents = [...world.agents, { ...row([shown.name, shown.shown, 'working', wish.text, [0, 's'], 1]), id: end.agent }]
-          world.changed()
-        },
-      )
-      world.jobs.set(id, job)
-      setTimeout(() => job.run())
-      return id
+    spawn: begin,
+    again({ job, terminal }) {
+      const wish = wishes.get(job) ?? fail('This start is too long ago.', 'Spawn the agent anew.')
+      return begin({ ...wish, terminal: terminal ?? wish.terminal })
+    },
+    jobs: () => [...world.jobs.values()].map((one) => one.job),
+    consent({ folder, trust, skip }) {
+      const folders = world.settings.folders.map((one) => (one.folder === folder ? { ...one, trust: one.trust && trust, skip: one.skip && skip } : one))
+      world.settings = { ...world.settings, folders }
+      return { ...world.settings, marks: marked() }
+    },
+    withdraw(id) {
+      const [agent, message] = told.get(id) ?? fail(`There is no text ${id}.`, 'Look at the agent again.')
+      if (message.fate !== 'queued') fail(`Text ${id} cannot be taken back: it is ${message.fate}.`, 'Tell it something else.')
+      const withdrawn = { ...message, fate: 'withdrawn' }
+      told.set(id, [agent, withdrawn])
+      change(agent, { queued: Math.max(0, find(agent).queued - 1) })
+      return withdrawn
     },
     answer: ({ job, yes }) => (world.jobs.get(job)?.answer(yes), null),
     cancel: (id) => (world.jobs.get(id)?.cancel(), null),
     mark({ source, id, folder, mark, text }) {
       const key = `${source} ${id}`
       const line = LINES.find((one) => one.source === source && one.id === id) ?? fail(`${source} has no ${id}.`, 'Look at a new preview.')
-      if (mark) world.marks.set(key, { mark, line: { ...line, text }, folder: folder.replace('/Users/dev', '~'), at: at() })
+      if (mark) world.marks.set(key, { mark, line: { ...line, text }, folder: (folder ?? '').replace('/Users/dev', '~'), at: at() })
       else world.marks.delete(key)
       return null
     },
     show_source: ({ source, id }) => `${LINES.find((one) => one.source === source && one.id === id)?.text ?? ''}\n\nRecorded by ${source}, with everything around it: <b>this stays text</b>.`,
-    agent: (id) => page(find(id)),
+    agent(id) {
+      const its = [...told.values()].filter(([agent]) => agent === id).map(([, message]) => message)
+      const known = page(find(id))
+      return { ...known, messages: [...its.reverse(), ...known.messages] }
+    },
     focus: (id) => (find(id).terminal ? well(find(id).name, 'is in front') : { what: find(id).name, outcome: 'has no window any more', well: false }),
     tell({ agent, text }) {
       const waits = find(agent).state === 'needs-you'
       if (waits) change(agent, { queued: find(agent).queued + 1 })
-      return { id: (count += 1), at: at(), text, fate: waits ? 'queued' : 'confirmed', note: null }
+      const message = { id: 100 + (count += 1), at: at(), text, fate: waits ? 'queued' : 'confirmed', note: null }
+      told.set(message.id, [agent, message])
+      return message
     },
     checkpoint: ({ agent }) => well(find(agent).name, 'has a checkpoint: main, 3 changed'),
     pause: (target) => turn(target, 'paused', 'is paused'),

@@ -43,6 +43,17 @@ describe('one agent', () => {
     expect(asked('tell')).toEqual([{ agent: 'api-7f3a', text: 'Yes, go on' }])
   })
 
+  it('takes back a text of which nothing was sent', async () => {
+    const { user, asked } = openApp('?page=agent/api-7f3a')
+    await shown()
+    await user.keyboard('t')
+    await user.type(await screen.findByRole('textbox', { name: 'What to tell it' }), 'Not that{Control>}{Enter}{/Control}')
+    await user.click(await screen.findByRole('button', { name: 'Withdraw: Not that' }))
+    expect((await screen.findAllByText(/the text was withdrawn/)).length).toBeGreaterThan(0)
+    await waitFor(() => expect(screen.queryByRole('button', { name: /^Withdraw/ })).toBeNull())
+    expect(asked('withdraw')).toHaveLength(1)
+  })
+
   it('never forgets what runs', async () => {
     const { user, asked } = openApp('?page=agent/api-7f3a')
     await shown()

@@ -1,5 +1,9 @@
-import { screen, waitFor, within } from '@testing-library/svelte'
+import { cleanup, render, screen, waitFor, within } from '@testing-library/svelte'
 import { describe, expect, it } from 'vitest'
+import App from '../../App.svelte'
+import { jobs } from '../../state/jobs.svelte'
+import { pages } from '../../state/page.svelte'
+import { wishFor } from '../../state/wish'
 import { openApp, spawnPage, type Opened } from '../../test-app'
 
 async function started(more: string): Promise<Opened> {
@@ -47,7 +51,32 @@ describe('a spawn under way', () => {
     expect(screen.getByText('Not reached')).toBeVisible()
     await user.keyboard('{Enter}')
     expect(await screen.findByRole('heading', { name: 'api is ready' })).toBeVisible()
-    expect(asked('spawn').map((wish) => wish.terminal)).toEqual([null, 'tmux'])
+    expect(asked('again')).toEqual([{ job: 'job-1', terminal: 'tmux' }])
+  })
+
+  it('offers no second try where the very same could not go well', async () => {
+    await started('&fail=topic')
+    expect(await screen.findByRole('alert')).toHaveTextContent('is not a folder any more')
+    expect(screen.queryByRole('button', { name: /Try again/ })).toBeNull()
+    expect(screen.getByRole('button', { name: /Close/ })).toBeVisible()
+  })
+
+  it('tries the very same again', async () => {
+    const { user, asked } = await started('&fail=deliver')
+    expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full')
+    await user.keyboard('{Enter}')
+    await waitFor(() => expect(asked('again')).toEqual([{ job: 'job-1', terminal: null }]))
+  })
+
+  it('is shown by a window that loads while it runs', async () => {
+    const { host } = openApp('?page=spawn&stop=launch&speed=100')
+    const id = await host.ask('spawn', wishFor('Fix it', '/Users/dev/code/api'))
+    await waitFor(() => expect(host.world.jobs.get(id)?.job.steps[5]?.state).toBe('running'))
+    cleanup()
+    jobs.all = {}
+    pages.stack = []
+    render(App, { host: { ...host, first: `job/${id}` } })
+    expect(await screen.findByRole('progressbar', { name: 'Launch' })).toBeVisible()
   })
 
   it('leads back from a failure to everything as it was chosen', async () => {

@@ -36,6 +36,13 @@ export class SettingsState {
     })
   }
 
+  consent(folder: string, trust: boolean, skip: boolean): Promise<void> {
+    return this.attempt(async () => {
+      this.all = await ask('consent', { folder, trust, skip })
+      say.aloud('Taken back')
+    })
+  }
+
   roots(folders: string[]): Promise<void> {
     return this.attempt(async () => {
       this.all = await ask('set_roots', folders)

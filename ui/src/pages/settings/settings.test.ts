@@ -96,6 +96,18 @@ describe('settings', () => {
     expect(screen.getByText('may skip all permissions')).toHaveClass('is-danger')
   })
 
+  it('takes back what was agreed to for a folder, one at a time', async () => {
+    const { user, asked } = openApp('?page=settings/agents')
+    await user.click(await screen.findByRole('button', { name: 'No longer let ~/code/importer skip permissions' }))
+    await waitFor(() => expect(screen.queryByText('may skip all permissions')).toBeNull())
+    await user.click(screen.getByRole('button', { name: 'Take back the trust of ~/code/importer' }))
+    await waitFor(() => expect(screen.queryByRole('button', { name: /trust of ~\/code\/importer/ })).toBeNull())
+    expect(asked('consent')).toEqual([
+      { folder: '/Users/dev/code/importer', trust: true, skip: false },
+      { folder: '/Users/dev/code/importer', trust: false, skip: false },
+    ])
+  })
+
   it('chooses a terminal that is there', async () => {
     const { user, asked } = openApp('?page=settings/terminal')
     await user.click(await screen.findByRole('radio', { name: /^tmux/ }))

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{NAMES, ghostty, tmux};
+use crate::Remedy;
 use crate::host::os;
 
 /// Why a terminal did not do it.
@@ -158,6 +159,12 @@ impl From<TerminalError> for crate::Error {
         let (message, next) = (error.to_string(), error.next());
         match error {
             TerminalError::Unheard(_) | TerminalError::Text(_) => Self::user(message, next),
+            TerminalError::Denied { .. }
+            | TerminalError::Unscriptable { .. }
+            | TerminalError::NotRunning { .. }
+            | TerminalError::TimedOut { .. }
+            | TerminalError::Unanswered { .. }
+            | TerminalError::OtherSystem { .. } => Self::environment(message, next).with(Remedy::InTmux),
             TerminalError::Handle(_) => Self::internal(message),
             _ => Self::environment(message, next),
         }
