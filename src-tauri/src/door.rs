@@ -97,6 +97,8 @@ verbs! {
     settings(()) -> Settings = commands::settings::settings;
     /// Changes one key of the configuration; `null` takes it out.
     set(Change) -> Settings = commands::settings::set;
+    /// Begins a new configuration where the file does not read; that one is kept beside it.
+    config_anew(()) -> Outcome = commands::settings::config_anew;
     /// Takes back what the user agreed to for a folder. Agreed is only when a spawn asks.
     consent(Consent) -> Settings = commands::settings::consent;
     /// Tries a source as a spawn would.

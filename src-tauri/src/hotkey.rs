@@ -48,7 +48,7 @@ pub fn change(shell: &Shell, keys: Option<&str>) -> Result<Hotkey, Error> {
         hotkey.note.clone_from(&tried.note);
         return Ok(hotkey.clone());
     }
-    let mut editor = Editor::open(&shell.host)?;
+    let mut editor = Editor::open_anyway(&shell.host)?;
     editor.set(KEY, keys.unwrap_or(OFF))?;
     editor.save()?;
     Ok(tried)

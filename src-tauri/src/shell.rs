@@ -5,7 +5,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chrono::TimeDelta;
 use pao_core::config::Config;
 use pao_core::host::{Host, os};
 use pao_core::life::clean;
@@ -93,12 +92,12 @@ impl Shell {
 
     /// The core, for a verb that does something.
     pub async fn context(&self) -> Result<Context, Error> {
-        Context::open(self.host.clone()).await
+        Context::open_with(self.host.clone(), Config::load_or_defaults(&self.host).0).await
     }
 
     /// The core, for a verb that only asks.
     pub async fn context_to_ask(&self) -> Result<Context, Error> {
-        Context::open_to_ask(self.host.clone()).await
+        Context::open_to_ask_with(self.host.clone(), Config::load_or_defaults(&self.host).0).await
     }
 
     /// The registry that is watched from now on, or none.
@@ -139,13 +138,13 @@ impl Shell {
     }
 
     async fn look(&self) -> Glance {
-        let config = Config::load(&self.host);
-        self.trouble("config", config.as_ref().err());
-        let config = config.ok();
-        if let Some(config) = &config {
+        let (config, broken) = Config::load_or_defaults(&self.host);
+        self.trouble("config", broken.as_ref());
+        if broken.is_none() {
+            // A file that is being mended takes nobody's hotkey away.
             hotkey::follow(self, &config.app.hotkey);
         }
-        let half_life = config.as_ref().map_or(TimeDelta::hours(24), |c| c.freshness.half_life());
+        let half_life = config.freshness.half_life();
         let (mut agents, mut queued, mut folders) = (Vec::new(), BTreeMap::new(), Vec::new());
         if let Some(registry) = self.watched() {
             let read = async {
@@ -161,7 +160,7 @@ impl Shell {
             let read = read.await.map_err(Error::from);
             self.trouble("rows", read.as_ref().err());
         }
-        let sources = self.sources(config.as_ref());
+        let sources = self.sources(&config);
         let troubles: Vec<Trouble> = lock(&self.troubles).values().cloned().collect();
         glance::glance(&Seen {
             host: &self.host,
@@ -178,8 +177,7 @@ impl Shell {
     }
 
     /// The enabled sources, and how they fared when they were last asked.
-    fn sources(&self, config: Option<&Config>) -> Vec<SourceDot> {
-        let Some(config) = config else { return Vec::new() };
+    fn sources(&self, config: &Config) -> Vec<SourceDot> {
         let known = lock(&self.sources);
         let enabled = config.sources.iter().filter(|(_, source)| source.enabled());
         let names = config.implied_history().into_iter().chain(enabled.map(|(name, _)| name.as_str()));

@@ -8,8 +8,14 @@ import './styles'
 restoreTextSize()
 // Chosen in one window, it holds in the other, too.
 window.addEventListener('storage', restoreTextSize)
+
+function show(props: { host?: Awaited<ReturnType<typeof connect>>; failure?: ReturnType<typeof asFailure> }): void {
+  mount(App, { target: document.body, props })
+  document.getElementById('boot')?.remove()
+}
+
 // Even without a host there is a sentence to read, never a blank window.
 connect().then(
-  (host) => mount(App, { target: document.body, props: { host } }),
-  (thrown: unknown) => mount(App, { target: document.body, props: { failure: asFailure(thrown) } }),
+  (host) => show({ host }),
+  (thrown: unknown) => show({ failure: asFailure(thrown) }),
 )

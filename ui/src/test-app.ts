@@ -4,7 +4,9 @@ import userEvent, { type UserEvent } from '@testing-library/user-event'
 import App from './App.svelte'
 import { use, type VerbName, type Verbs } from './host'
 import { fake, type Fake } from './host/fake'
+import { glance } from './state/glance.svelte'
 import { jobs } from './state/jobs.svelte'
+import { mishap } from './state/mishap.svelte'
 import { pages } from './state/page.svelte'
 
 export interface Opened {
@@ -17,6 +19,9 @@ export interface Opened {
 export function openApp(search: string): Opened {
   pages.stack = []
   jobs.all = {}
+  glance.last = null
+  glance.failure = null
+  mishap.last = null
   const host = fake(search)
   use(host)
   render(App, { host })

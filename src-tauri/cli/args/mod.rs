@@ -69,6 +69,9 @@ pub enum Verb {
     /// Take back everything that was done for an agent or a folder
     #[command(after_help = UNDO_EXAMPLES)]
     Undo(Undo),
+    /// List what you agreed to for folders, and take it back
+    #[command(after_help = CONSENTS_EXAMPLES)]
+    Consents(Consents),
     /// List agents: who needs you first
     #[command(after_help = look::AGENTS_EXAMPLES)]
     Agents(look::Agents),
@@ -182,6 +185,12 @@ Examples:
   pao undo api            by the agent's name or id
   pao undo -C ~/code/api  all agents of a folder
   pao undo api --end      end it first, if it still runs";
+
+const CONSENTS_EXAMPLES: &str = "\
+Examples:
+  pao consents                             folders, and what you agreed to there
+  pao consents -C ~/code/api --take-back skip-permissions
+  pao consents -C . --take-back all        the next spawn asks again";
 
 const SOURCES_EXAMPLES: &str = "\
 Examples:
@@ -407,6 +416,27 @@ pub struct Undo {
     /// End agents that still run
     #[arg(long)]
     pub end: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Consents {
+    /// Only of this folder
+    #[arg(short = 'C', value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub folder: Option<PathBuf>,
+    /// Take it back; the next spawn there asks again
+    #[arg(long, value_name = "WHAT", requires = "folder")]
+    pub take_back: Option<Consent>,
+}
+
+/// What can be agreed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Consent {
+    /// That the folder may be trusted
+    Trust,
+    /// That agents there may skip all permissions
+    SkipPermissions,
+    /// Both
+    All,
 }
 
 #[expect(clippy::large_enum_variant, reason = "there is one of it")]

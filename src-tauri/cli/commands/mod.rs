@@ -8,6 +8,7 @@ mod checkpoint;
 mod clean;
 pub mod completions;
 mod config;
+mod consents;
 mod doctor;
 mod file_manager;
 mod focus;
@@ -83,6 +84,7 @@ pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {
         Verb::Recall(what) => recall::run(host, screen, what).await,
         Verb::Marks(what) => marks::run(host, screen, what).await,
         Verb::Undo(what) => undo::run(host, screen, what).await,
+        Verb::Consents(what) => consents::run(host, screen, what).await,
         Verb::Uninstall(what) => uninstall::run(&host, screen, what).await,
         Verb::Agents(Agents { what: Some(AgentsVerb::Clean(what)), .. }) => {
             clean::run(host, screen, what).await

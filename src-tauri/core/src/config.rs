@@ -7,6 +7,7 @@ mod lists;
 mod load;
 #[cfg(test)]
 mod tests;
+pub mod tolerant;
 
 pub use load::{ConfigError, name_is_usable};
 

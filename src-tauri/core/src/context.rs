@@ -30,6 +30,11 @@ impl Context {
     /// Reads the configuration, opens the registry and sweeps it.
     pub async fn open(host: Host) -> Result<Self, Error> {
         let config = Config::load(&host)?;
+        Self::open_with(host, config).await
+    }
+
+    /// The same with a configuration that was read already.
+    pub async fn open_with(host: Host, config: Config) -> Result<Self, Error> {
         let registry = Arc::new(Registry::open(&host.registry_file()).await?);
         sweep::sweep(&host, &registry).await;
         automatic(&host, &config, &registry).await;
@@ -40,6 +45,11 @@ impl Context {
     /// empty one in memory stands in for it. Names in use and stores that want to be left alone are then unknown.
     pub async fn open_to_ask(host: Host) -> Result<Self, Error> {
         let config = Config::load(&host)?;
+        Self::open_to_ask_with(host, config).await
+    }
+
+    /// The same with a configuration that was read already.
+    pub async fn open_to_ask_with(host: Host, config: Config) -> Result<Self, Error> {
         let (registry, without_registry) = match Registry::open_to_ask(&host.registry_file()).await {
             Ok(registry) => (registry, None),
             Err(error) => (Registry::in_memory().await?, Some(error.into())),

@@ -51,6 +51,8 @@ pub enum Remedy {
     InTmux,
     /// Look at this pane of the settings.
     Settings(&'static str),
+    /// Begin a new configuration, and keep the broken one beside it.
+    NewConfig,
 }
 
 /// What happened, what was already done, and one next step.

@@ -3,17 +3,17 @@
 use std::path::Path;
 
 use pao_core::config::edit::{self, Editor};
-use pao_core::config::{Config, HistoryConfig, SourceConfig, keys};
+use pao_core::config::{Config, HistoryConfig, SourceConfig, keys, tolerant};
 use pao_core::host::secrets::{self, SecretStore};
 use pao_core::host::terminal;
-use pao_core::registry::folders::Consents;
 use pao_core::source::SourceError;
-use pao_core::spawn::{Back, program};
+use pao_core::spawn::agreed::{self, Agreed, Back};
+use pao_core::spawn::program;
 use pao_core::wire::door::{
     AgentChoice, FolderConsent, Hotkey, Outcome, Settings, SourceSettings, Switch, TerminalChoice,
 };
 use pao_core::wire::{Setting, Source};
-use pao_core::{Context, Error, agent, spawn, uninstall};
+use pao_core::{Context, Error, agent, uninstall};
 use tauri_plugin_dialog::DialogExt;
 
 use crate::door::{Change, Consent, NewSource, Secret, Switching};
@@ -26,7 +26,7 @@ pub async fn settings(shell: &Shell, _with: ()) -> Result<Settings, Error> {
     let written = uninstall::plan(host).await?.traces;
     let store = SecretStore::new(host, &config.secrets.store)?;
     Ok(Settings {
-        values: edit::settings(host)?.iter().map(Setting::from).collect(),
+        values: edit::settings_anyway(host).iter().map(Setting::from).collect(),
         sources: sources(config),
         roots: Vec::new(),
         terminals: terminals(host),
@@ -108,30 +108,19 @@ async fn agents(context: &Context) -> Vec<AgentChoice> {
 }
 
 async fn folders(context: &Context) -> Result<Vec<FolderConsent>, Error> {
-    let Context { host, registry, .. } = context;
-    let mut rows = Vec::new();
-    for folder in registry.folders().await? {
-        let mut consents = Consents::default();
-        // Agreed for one host agent is enough to be listed.
-        for kind in agent::KINDS {
-            let known = registry.consents(&folder, kind).await?;
-            consents.trust |= known.trust;
-            consents.skip_permissions |= known.skip_permissions;
-        }
-        rows.push(FolderConsent {
-            shown: host.display(&folder),
-            trust: consents.trust,
-            skip: consents.skip_permissions,
-            permission: registry.choices(&folder).await?.permission,
-            folder: folder.to_string_lossy().into_owned(),
-        });
-    }
-    Ok(rows)
+    let shown = |row: Agreed| FolderConsent {
+        shown: context.host.display(&row.folder),
+        trust: row.trust,
+        skip: row.skip_permissions,
+        permission: row.permission,
+        folder: row.folder.to_string_lossy().into_owned(),
+    };
+    Ok(agreed::list(context).await?.into_iter().map(shown).collect())
 }
 
 pub async fn set(shell: &Shell, with: Change) -> Result<Settings, Error> {
     {
-        let mut editor = Editor::open(&shell.host)?;
+        let mut editor = Editor::open_anyway(&shell.host)?;
         match &with.value {
             Some(value) => editor.set(&with.key, value)?,
             None => drop(editor.unset(&with.key)?),
@@ -145,10 +134,20 @@ pub async fn set(shell: &Shell, with: Change) -> Result<Settings, Error> {
     settings(shell, ()).await
 }
 
+pub async fn config_anew(shell: &Shell, _with: ()) -> Result<Outcome, Error> {
+    let kept = tolerant::keep_aside(&shell.host)?;
+    shell.refresh().await;
+    let outcome = match kept {
+        Some(aside) => format!("begun anew; the broken one is kept as {}", shell.host.display(&aside)),
+        None => "reads again, and was left as it is".into(),
+    };
+    Ok(Outcome { what: "The configuration".into(), outcome, well: true })
+}
+
 pub async fn consent(shell: &Shell, with: Consent) -> Result<Settings, Error> {
     let context = shell.context().await?;
     let back = Back { trust: !with.trust, skip_permissions: !with.skip };
-    spawn::take_back_consent(&context, Path::new(&with.folder), back).await?;
+    agreed::take_back(&context, Path::new(&with.folder), back).await?;
     settings(shell, ()).await
 }
 
@@ -181,7 +180,7 @@ pub async fn add_source(shell: &Shell, with: NewSource) -> Result<SourceSettings
     let values: Vec<(&str, Option<&str>)> =
         with.values.iter().map(|(key, value)| (key.as_str(), Some(value.as_str()))).collect();
     let config = {
-        let mut editor = Editor::open(&shell.host)?;
+        let mut editor = Editor::open_anyway(&shell.host)?;
         editor.add_source(&with.name, &with.kind, &values)?;
         editor.save()?
     };
@@ -193,7 +192,7 @@ pub async fn add_source(shell: &Shell, with: NewSource) -> Result<SourceSettings
 
 pub async fn remove_source(shell: &Shell, name: String) -> Result<(), Error> {
     {
-        let mut editor = Editor::open(&shell.host)?;
+        let mut editor = Editor::open_anyway(&shell.host)?;
         editor.remove_source(&name)?;
         editor.save()?;
     }
@@ -202,7 +201,7 @@ pub async fn remove_source(shell: &Shell, name: String) -> Result<(), Error> {
 }
 
 pub async fn set_secret(shell: &Shell, with: Secret) -> Result<Outcome, Error> {
-    let config = Config::load(&shell.host)?;
+    let (config, _) = Config::load_or_defaults(&shell.host);
     if !config.secret_names().any(|name| name == with.name) {
         let message = format!("there is no source {} that takes a password or token", with.name);
         return Err(Error::user(message, "add the source first"));

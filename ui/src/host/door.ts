@@ -51,6 +51,8 @@ export interface Verbs {
   settings: { with: null; gives: Settings }
   /** Changes one key of the configuration; `null` takes it out. */
   set: { with: Change; gives: Settings }
+  /** Begins a new configuration where the file does not read; that one is kept beside it. */
+  config_anew: { with: null; gives: Outcome }
   /** Takes back what the user agreed to for a folder. Agreed is only when a spawn asks. */
   consent: { with: Consent; gives: Settings }
   /** Tries a source as a spawn would. */

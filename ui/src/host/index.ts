@@ -3,6 +3,7 @@
  * in `src/` talks through `ask` and `on` and never learns which of the two it is.
  */
 import type { Events, Failure, Verbs } from './door'
+import { inTime, patience } from './patience'
 
 export type * from './door'
 
@@ -15,6 +16,8 @@ export interface Host {
   mac: boolean
   /** The page to begin with, as written behind `#`; empty when there is none. */
   first: string
+  /** The longest it is waited for in ms, where that is shorter than usual. */
+  patience?: number
   /** Milliseconds since 1970. The stand-in's clock begins at a fixed time. */
   now(): number
   ask<V extends VerbName>(verb: V, input: Verbs[V]['with']): Promise<Verbs[V]['gives']>
@@ -40,7 +43,7 @@ export function host(): Host {
   return current
 }
 
-export const ask: Host['ask'] = (verb, input) => host().ask(verb, input)
+export const ask: Host['ask'] = (verb, input) => inTime(verb, Math.min(patience(verb), host().patience ?? Infinity), host().ask(verb, input))
 export const on: Host['on'] = (event, hear) => host().on(event, hear)
 
 function failure(message: string, next: string): Failure {

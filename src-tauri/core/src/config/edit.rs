@@ -7,6 +7,7 @@ use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 use super::keys::{self, Key, Takes};
 use super::load::{Written, check_text, join, lookup, name_is_usable, suggestion};
+use super::tolerant;
 use super::{Config, SourceConfig};
 use super::{lines, lists};
 use crate::Error;
@@ -56,6 +57,14 @@ impl Editor {
         let file = Written::read(host)?;
         let (config, document) = file.parse()?;
         Ok(Self { file, document: document.into_mut(), config, _lock: lock })
+    }
+
+    /// The same, where a file that does not read is kept aside first and a new one begun.
+    pub fn open_anyway(host: &Host) -> Result<Self, Error> {
+        Self::open(host).or_else(|_| {
+            tolerant::keep_aside(host)?;
+            Self::open(host)
+        })
     }
 
     /// What the file says.
@@ -308,6 +317,11 @@ impl Editor {
 pub fn settings(host: &Host) -> Result<Vec<Setting>, Error> {
     let (config, document) = Written::read(host)?.parse()?;
     Ok(in_effect(document.as_table(), config.implied_history()))
+}
+
+/// The same, where a file that does not read counts as none.
+pub fn settings_anyway(host: &Host) -> Vec<Setting> {
+    settings(host).unwrap_or_else(|_| in_effect(&Table::new(), Config::default().implied_history()))
 }
 
 fn in_effect(root: &dyn TableLike, implied: Option<&str>) -> Vec<Setting> {

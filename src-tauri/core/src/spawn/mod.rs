@@ -4,6 +4,7 @@
 //! so that a crash, a failure or a Ctrl-C at any moment can be taken back.
 
 pub mod again;
+pub mod agreed;
 pub mod briefing;
 mod choices;
 mod consent;
@@ -44,7 +45,6 @@ use crate::source::{self, Question};
 use crate::words::counted;
 use crate::{Context, Error, Kind, worktree};
 
-pub use self::consent::{Back, take_back_consent};
 pub use self::undo::{Target, UndoneItem, undo};
 
 /// The first three rooms' results, with what the later ones need besides.

@@ -201,6 +201,7 @@ impl Action {
     pub fn of(remedy: &Remedy) -> Option<Self> {
         match remedy {
             Remedy::InTmux => None,
+            Remedy::NewConfig => Some(Self::new("Begin a new file", "config_anew", Value::Null)),
             Remedy::Settings(pane) => {
                 Some(Self::new("Open Settings", "open", json!({ "page": "settings", "pane": pane })))
             }

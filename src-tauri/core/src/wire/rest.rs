@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::{Failure, SourceReport, Step, ms, path};
 use crate::life::changed::Changed;
 use crate::life::{checkpoint, pause, resume};
+use crate::spawn::agreed;
 
 /// One checkpoint.
 #[derive(Debug, Clone, Serialize)]
@@ -258,6 +259,23 @@ impl From<&resume::Resumed> for Resumed {
             ms: ms(resumed.took),
             steps: back.steps.iter().map(Step::from).collect(),
         }
+    }
+}
+
+/// What the user agreed to for a folder.
+#[derive(Debug, Clone, Serialize)]
+pub struct Consented {
+    /// The folder.
+    pub folder: String,
+    /// It may be trusted.
+    pub trust: bool,
+    /// Agents there may skip all permissions.
+    pub skip_permissions: bool,
+}
+
+impl From<&agreed::Agreed> for Consented {
+    fn from(row: &agreed::Agreed) -> Self {
+        Self { folder: path(&row.folder), trust: row.trust, skip_permissions: row.skip_permissions }
     }
 }
 

@@ -1,13 +1,14 @@
 /**
  * An in-memory host for a plain browser and for tests. It keeps what is done to it, as the app would, and every call
  * stands in `asked`. The address says what world it is: `?window=popover`, `?page=settings/hotkey`, `?many`, `?empty`,
- * `?first`, `?trouble`, `?slow`, `?broken=verb`, `?fail=step`, `?stop=step`, `?question=trust`, `?nothing`, `?mac`.
+ * `?first`, `?trouble=kind`, `?slow`, `?broken=verb`, `?mute=verb`, `?garbled=verb`, `?fail=step`, `?stop=step`, `?question=trust`, `?nothing`, `?mac`.
  */
 import type { Glance } from '../door'
 import type { Events, Host, VerbName } from '../index'
 import { agents, manyAgents } from './agents'
 import { manyProjects, projects } from './projects'
 import { START } from './time'
+import { troubles } from './troubles'
 import { answers, type World } from './verbs'
 import { settings } from './settings'
 
@@ -37,7 +38,7 @@ export function fake(search = '', hash = ''): Fake {
     jobs: new Map(),
     nothing: flag('nothing') || flag('empty'),
     first: flag('first'),
-    trouble: flag('trouble'),
+    troubles: troubles(params.get('trouble')),
     fails: params.get('fail'),
     stops: params.get('stop'),
     question: params.get('question'),
@@ -48,20 +49,25 @@ export function fake(search = '', hash = ''): Fake {
   }
   const verbs = answers(world)
   const broken = params.get('broken')?.split(',') ?? []
+  const garbled = params.get('garbled')?.split(',') ?? []
+  const mute = params.get('mute')?.split(',') ?? []
 
   const host: Fake = {
     label: params.get('window') === 'popover' ? 'popover' : 'panel',
     mac: flag('mac') || /Mac/.test(navigator.userAgent),
     first: params.get('page') ?? hash.slice(1),
+    patience: Number(params.get('patience')) || undefined,
     now: world.now,
     world,
     asked,
     emit,
     async ask(verb, input) {
       asked.push([verb, input])
+      if (mute.includes(verb)) return new Promise(() => {})
       const slow = flag('slow') && (verb === 'preview' || verb === 'check_source') ? 1500 : 0
       await new Promise((done) => setTimeout(done, slow))
       if (broken.includes(verb)) throw { kind: 'environment', message: 'The registry is locked by another program.', done: 'nothing was changed.', next: 'Close that program, then try again.' }
+      if (garbled.includes(verb)) return {} as never
       return (verbs[verb] as (input: unknown) => never)(input)
     },
     on(event, hear) {
@@ -89,12 +95,7 @@ export function glance(world: World): Glance {
       { name: 'memory', state: 'ok', reason: null },
     ],
     tray: { shape: needs ? 'needs-you' : working ? 'working' : 'idle', number: needs || working, label: `Prime Agent Orchestrator — ${working} working, ${needs} needs you` },
-    troubles: world.trouble
-      ? [
-          { kind: 'no-agent', message: 'No agent was found on this machine.', next: 'Install Claude Code, or name its program in Settings.', action: { label: 'Open Settings', verb: 'open', with: { page: 'settings', pane: 'agents' } } },
-          { kind: 'config', message: 'The configuration could not be read; defaults are used.', next: 'The broken file is kept beside it as config.toml.broken.', action: null },
-        ]
-      : [],
+    troubles: world.troubles,
     first_run: world.first,
     undoable: [...world.cleaned].map(([id, was]) => ({ id, at: new Date(START - 3_600_000).toISOString(), agents: was.length })),
   }

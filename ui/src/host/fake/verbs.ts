@@ -1,5 +1,5 @@
 /** Every verb of the door, as the stand-in answers it. */
-import type { AgentRow, Job, Marked, Message, Outcome, ProjectRow, Settings, Verbs, Wish } from '../door'
+import type { AgentRow, Job, Marked, Message, Outcome, ProjectRow, Settings, Trouble, Verbs, Wish } from '../door'
 import type { Events } from '../index'
 import { page, row, VERBS_OF } from './agents'
 import { glance } from './index'
@@ -16,7 +16,7 @@ export interface World {
   jobs: Map<string, FakeJob>
   nothing: boolean
   first: boolean
-  trouble: boolean
+  troubles: Trouble[]
   fails: string | null
   stops: string | null
   question: string | null
@@ -92,6 +92,11 @@ export function answers(world: World): Answers {
       return begin({ ...wish, terminal: terminal ?? wish.terminal })
     },
     jobs: () => [...world.jobs.values()].map((one) => one.job),
+    config_anew() {
+      world.troubles = world.troubles.filter((one) => one.kind !== 'config')
+      world.changed()
+      return well('The configuration', 'begun anew; the broken one is kept as ~/.pao/config.toml.broken')
+    },
     consent({ folder, trust, skip }) {
       const folders = world.settings.folders.map((one) => (one.folder === folder ? { ...one, trust: one.trust && trust, skip: one.skip && skip } : one))
       world.settings = { ...world.settings, folders }

@@ -180,11 +180,27 @@ describe('the popover', () => {
   it.each([
     ['empty', /No agent yet/],
     ['first', /Nothing is set up yet/],
-    ['trouble', /No agent was found on this machine/],
+    ['trouble=no-agent', /Claude Code was not found/],
+    ['trouble=config', /not valid TOML: .*; the defaults are in effect/],
+    ['trouble=registry', /is kept by another process/],
+    ['trouble=disk', /database or disk is full/],
+    ['trouble=no-keyring', /no credential store answers here/],
+    ['trouble=no-pao', /the command `pao` was found neither/],
     ['broken=glance', /registry is locked/],
+    ['mute=glance&patience=30', /The app has not answered for 0 s \(glance\)/],
+    ['garbled=glance', /This window made a mistake/],
   ])('is never blank: %s', async (world, says) => {
     openApp(`?window=popover&${world}`)
     expect(await screen.findByText(says)).toBeVisible()
+  })
+
+  it('does the next step of a trouble, and tells what came of it', async () => {
+    const { user, asked } = openApp('?window=popover&trouble=config,no-agent')
+    await user.click(await screen.findByRole('button', { name: 'Begin a new file' }))
+    expect(await screen.findByText(/the broken one is kept as ~\/.pao\/config.toml.broken/)).toBeVisible()
+    expect(screen.queryByText(/not valid TOML/)).toBeNull()
+    await user.click(screen.getByRole('button', { name: 'Open Settings' }))
+    expect(asked('open')).toEqual([{ page: 'settings', pane: 'agents' }])
   })
 
   it('keeps what it knew when the host fails, and tries again', async () => {
