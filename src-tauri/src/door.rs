@@ -184,13 +184,13 @@ pub struct Memory {
 
 /// A decision about a memory.
 #[derive(Debug, Deserialize, TS)]
-#[expect(dead_code, reason = "its verb is not available yet")]
 pub struct Marking {
     /// Where it comes from.
     pub source: String,
     /// Identity within the source.
     pub id: String,
     /// What it says.
+    #[expect(dead_code, reason = "a memory is found by where it is")]
     pub text: String,
     /// The folder it was decided in; `null` for a decision that holds everywhere.
     pub folder: Option<String>,

@@ -74,3 +74,23 @@ fn a_drop_is_out_of_one_spawn_and_lighter_in_the_next() {
     let score = |line: &Value| line["score"].as_f64().unwrap();
     assert!(score(&after) < score(&before) * 0.45, "{before:#}{after:#}");
 }
+
+#[test]
+fn what_is_another_since_the_last_spawn_is_told_with_the_reason() {
+    let claude = Claude::new(Version::New);
+    let folder = claude.repository("code/api");
+    remember(&claude, &folder, SAID);
+    let changes = |words: &[&str]| {
+        let words = [&["brief", "--changes"], words, &["fix the login bug"]].concat();
+        claude.world.pao(words).at(&folder).ok()
+    };
+    assert_eq!(changes(&[]).stdout, "nothing was spawned here before\n");
+    assert!(asked(&claude, &folder, &["fix the login bug"]).contains(KNOWN));
+    marks(&claude, &folder, &["never", ID]);
+    let told = changes(&["--json"]).json()["changes"].clone();
+    let gone = &told["gone"][0];
+    assert_eq!((&gone["id"], &gone["why"]), (&json!(ID), &json!("never")), "{told:#}");
+    let told = changes(&[]).stdout;
+    let line = told.lines().find(|line| line.starts_with("- ")).unwrap();
+    assert!(line.contains(KNOWN) && line.ends_with("— never to be said"), "{told}");
+}

@@ -59,7 +59,7 @@ pub enum Verb {
     Spawn(Spawn),
     /// Print the briefing an agent would get; writes nothing
     #[command(after_help = BRIEF_EXAMPLES)]
-    Brief(Inputs),
+    Brief(Brief),
     /// Ask the memory stores
     #[command(after_help = RECALL_EXAMPLES)]
     Recall(Recall),
@@ -173,6 +173,7 @@ const BRIEF_EXAMPLES: &str = "\
 Examples:
   pao brief fix the login bug
   pao brief -C ~/code/api --budget 800 --no-source old-chats
+  pao brief --changes              what is new, changed or gone since the last spawn here
   pao brief --json | jq .sources";
 
 const RECALL_EXAMPLES: &str = "\
@@ -267,6 +268,15 @@ pub struct Inputs {
     /// Do not ask this source; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "source", add = names::sources())]
     pub no_source: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Brief {
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// Only what is another since this folder's last spawn
+    #[arg(long)]
+    pub changes: bool,
 }
 
 impl Inputs {

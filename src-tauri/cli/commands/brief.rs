@@ -6,23 +6,26 @@ use pao_core::Context;
 use pao_core::host::Host;
 use pao_core::marks::Mark;
 use pao_core::spawn;
-use pao_core::spawn::passed::{Briefing, Gathered, LeftOut, Line, SourceReport, SourceState};
+use pao_core::spawn::passed::{LeftOut, Line, SourceReport, SourceState};
 use pao_core::spawn::request::Brief;
 use pao_core::{Error, wire};
 
-use crate::args::Inputs;
+use crate::args::Brief as Asked;
 use crate::face::{Agreed, Person};
 use crate::interrupt::Interrupt;
 use crate::render::{BAD, GOOD, QUIET, Screen, Table, WARNING, clean, count, paint, took};
 
-pub async fn run(host: Host, screen: Screen, what: Inputs) -> Result<u8, Error> {
+pub async fn run(host: Host, screen: Screen, what: Asked) -> Result<u8, Error> {
     let interrupt = Interrupt::watch(screen, "stopping; nothing was written")?;
     let face = Person::new(host.clone(), interrupt.clone(), Agreed::default());
     let context = Context::open_to_ask(host).await?;
     screen.without_registry(&context);
-    let brief = spawn::brief(&context, &what.request(), &face, &interrupt.cancel).await?;
+    let brief = spawn::brief(&context, &what.inputs.request(), &face, &interrupt.cancel).await?;
     if screen.json {
         screen.document(&wire::Brief::from(&brief))?;
+    } else if what.changes {
+        aside(screen, &brief);
+        screen.say(&changes(&context.host, &brief))?;
     } else {
         aside(screen, &brief);
         screen.markdown(&brief.briefing.markdown)?;
@@ -33,7 +36,54 @@ pub async fn run(host: Host, screen: Screen, what: Inputs) -> Result<u8, Error> 
 /// What there is to say beside the document.
 pub fn aside(screen: Screen, brief: &Brief) {
     screen.aside(&format!("\n{}", sources(&brief.gathered.reports)));
-    screen.aside(&format!("{}\n", left_out(&brief.briefing, &brief.gathered)));
+    screen.aside(&format!("{}\n", left_out(brief)));
+}
+
+/// What is another since the folder's last spawn: `+` new, `~` changed, `-` gone.
+fn changes(host: &Host, brief: &Brief) -> String {
+    let Some(changes) = &brief.changes else { return "nothing was spawned here before\n".into() };
+    let since = host.local(changes.since).format("%Y-%m-%d %H:%M");
+    let edited = if changes.edited { ", edited by you" } else { "" };
+    if changes.is_empty() {
+        return format!("nothing is another since the last spawn here ({since}{edited})\n");
+    }
+    let mut text = paint(QUIET, &format!("Since the last spawn here ({since}{edited}):")) + "\n";
+    let changes = wire::marks::Changes::new(changes, &brief.briefing.lines);
+    let mut row = |sign: &str, style, line: &wire::marks::ChangedLine, more: String| {
+        let at = paint(QUIET, &cited(&line.source, &line.id));
+        let _ = writeln!(text, "{} {} {at}{more}", paint(style, sign), clean(&line.text));
+    };
+    for line in &changes.new {
+        row("+", GOOD, line, String::new());
+    }
+    for line in &changes.changed {
+        let before =
+            line.before.as_deref().filter(|before| *before != line.text).unwrap_or("listed otherwise");
+        row("~", WARNING, line, format!("\n    before: {}", clean(before)));
+    }
+    for line in &changes.gone {
+        let by =
+            line.because.as_ref().map_or_else(String::new, |by| format!(" {}", cited(&by.source, &by.id)));
+        row("-", BAD, line, format!(" — {}{by}", gone(line.why.unwrap_or_default())));
+    }
+    text
+}
+
+/// Why a line is gone, in words.
+fn gone(why: &str) -> &str {
+    match why {
+        "irrelevant" => "not relevant to this",
+        "duplicate" => "said already by",
+        "superseded" => "superseded by",
+        "over-budget" => "the budget has no room for it",
+        "quarantined" => "it addresses the agent",
+        "dropped" => "you dropped it",
+        "never" => "never to be said",
+        "no-answer" => "its store did not answer",
+        "not-asked" => "its store was not asked",
+        "edited" => "taken out in the editor",
+        _ => "no longer found",
+    }
 }
 
 /// How each source fared, as a table.
@@ -55,7 +105,8 @@ pub fn sources(reports: &[SourceReport]) -> String {
     if reports.is_empty() { "no sources were asked\n".into() } else { table.to_string() }
 }
 
-fn left_out(briefing: &Briefing, gathered: &Gathered) -> String {
+fn left_out(brief: &Brief) -> String {
+    let Brief { briefing, gathered, .. } = brief;
     let of = |reason| briefing.lines.iter().filter(|line| line.left_out == Some(reason)).count();
     let delivered = briefing.lines.iter().filter(|line| line.left_out.is_none()).count();
     let mut text = format!(
@@ -64,6 +115,9 @@ fn left_out(briefing: &Briefing, gathered: &Gathered) -> String {
         count(gathered.snippets.len(), "memory", "memories"),
         briefing.tokens
     );
+    if let Some(price) = brief.price() {
+        let _ = write!(text, " ($ {price:.4})");
+    }
     for (reason, word) in [
         (LeftOut::Irrelevant, "not relevant"),
         (LeftOut::Duplicate, "said twice"),

@@ -130,11 +130,13 @@ pub struct AgentConfig {
     pub command: String,
     /// Further arguments, placed before ours.
     pub args: Vec<String>,
+    /// US dollars per million input tokens of the model it runs.
+    pub input_price: Option<f64>,
 }
 
 impl Default for AgentConfig {
     fn default() -> Self {
-        Self { kind: "claude-code".into(), command: String::new(), args: Vec::new() }
+        Self { kind: "claude-code".into(), command: String::new(), args: Vec::new(), input_price: None }
     }
 }
 
@@ -146,6 +148,8 @@ pub struct AgentsConfig {
     pub command: Option<String>,
     /// Further arguments, placed before ours.
     pub args: Option<Vec<String>>,
+    /// US dollars per million input tokens of the model it runs.
+    pub input_price: Option<f64>,
 }
 
 /// How agents are looked at.
@@ -216,6 +220,12 @@ impl Config {
     pub fn args(&self, agent: &HostAgent) -> &[String] {
         let own = self.agents.get(agent.kind).and_then(|own| own.args.as_deref());
         own.unwrap_or(if self.agent.kind == agent.kind { &self.agent.args } else { &[] })
+    }
+
+    /// US dollars per million input tokens of what a host agent runs, where that is configured.
+    pub fn input_price(&self, agent: &HostAgent) -> Option<f64> {
+        let own = self.agents.get(agent.kind).and_then(|own| own.input_price);
+        own.or(self.agent.input_price.filter(|_| self.agent.kind == agent.kind))
     }
 
     /// The source that reads transcripts: the enabled one that is configured or, where none is, one named `history`

@@ -15,6 +15,7 @@ pub mod host;
 pub mod keepsake;
 pub mod life;
 pub mod marks;
+pub mod price;
 pub mod project;
 pub mod projects;
 pub mod recall;

@@ -6,11 +6,12 @@ use pao_core::config::edit::{self, Editor};
 use pao_core::config::{Config, HistoryConfig, SourceConfig, keys, tolerant};
 use pao_core::host::secrets::{self, SecretStore};
 use pao_core::host::terminal;
+use pao_core::marks;
 use pao_core::source::SourceError;
 use pao_core::spawn::agreed::{self, Agreed, Back};
 use pao_core::spawn::program;
 use pao_core::wire::door::{
-    AgentChoice, FolderConsent, Hotkey, Outcome, Settings, SourceSettings, Switch, TerminalChoice,
+    AgentChoice, FolderConsent, Hotkey, Marked, Outcome, Settings, SourceSettings, Switch, TerminalChoice,
 };
 use pao_core::wire::{Setting, Source};
 use pao_core::{Context, Error, agent, uninstall};
@@ -37,7 +38,7 @@ pub async fn settings(shell: &Shell, _with: ()) -> Result<Settings, Error> {
         notifications: not_yet::switch(),
         file_manager: not_yet::switch(),
         command_line: not_yet::switch(),
-        marks: Vec::new(),
+        marks: marks::list(&context, None).await?.iter().map(Marked::from).collect(),
         written: written
             .into_iter()
             .map(|trace| Outcome { what: trace.what, outcome: "is there".into(), well: true })

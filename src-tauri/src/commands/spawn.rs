@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use pao_core::capture::redact::redact;
-use pao_core::host::files;
+use pao_core::marks::{self, Scope};
 use pao_core::registry::agents::Agent;
-use pao_core::spawn::deliver::BRIEFING_FILE;
 use pao_core::spawn::passed::Permission;
 use pao_core::spawn::request::{Delivery, Request};
 use pao_core::spawn::{self, topic};
-use pao_core::view::preview::{self as view, Around, Before};
+use pao_core::view::preview::{self as view, Around};
 use pao_core::wire::door::{Job, Preview, Wish};
 use pao_core::{Context, Error};
 
@@ -29,18 +28,9 @@ pub async fn preview(shell: &Shell, wish: Wish) -> Result<Preview, Error> {
     let agents = context.registry.agents().await?;
     let here = |agent: &&Agent| agent.folder == *folder;
     let neighbours = agents.iter().filter(here).filter(|a| a.state.live()).map(|a| a.name.clone()).collect();
-    let last = agents.iter().filter(here).find_map(|agent| Some((agent, delivered(&context, agent)?)));
-    let before = last.as_ref().map(|(agent, markdown)| Before { at: agent.created_at, markdown });
     let found = if wish.folder.is_none() { topic::mentioned(&wish.text, &context.host) } else { None };
-    let around = Around { host: &context.host, typed: (&wish.text, found), before, neighbours };
+    let around = Around { host: &context.host, typed: (&wish.text, found), neighbours };
     Ok(view::preview(&made, around))
-}
-
-/// An agent's briefing, where it still lies in its private folder.
-fn delivered(context: &Context, agent: &Agent) -> Option<String> {
-    let file = context.host.agent_dir(&agent.id).join(BRIEFING_FILE);
-    let bytes = files::read_if_there(&file).ok()??;
-    String::from_utf8(bytes).ok()
 }
 
 pub async fn spawn(shell: &Shell, wish: Wish) -> Result<String, Error> {
@@ -127,8 +117,18 @@ pub async fn cancel(shell: &Shell, job: String) -> Result<(), Error> {
     shell.jobs.cancel(&job)
 }
 
-pub async fn mark(_shell: &Shell, _with: Marking) -> Result<(), Error> {
-    Err(not_yet::verb("pinning and dropping memories", "edit the briefing before it is delivered"))
+pub async fn mark(shell: &Shell, with: Marking) -> Result<(), Error> {
+    let context = shell.context().await?;
+    let project = marks::project_of(&context, Some(Path::new(&with.folder)))?;
+    let scope = Scope::Project(project.id);
+    match with.mark {
+        Some(mark) => {
+            let named = marks::find_cited(&context, &with.source, &with.id).await?;
+            marks::mark(&context, &scope, mark.into(), &named).await?;
+        }
+        None => marks::undo_cited(&context, &with.source, &with.id, &scope).await?,
+    }
+    Ok(())
 }
 
 pub async fn show_source(shell: &Shell, with: Memory) -> Result<String, Error> {

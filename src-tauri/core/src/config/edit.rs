@@ -370,6 +370,10 @@ fn value(key: &Key, path: &str, word: &str) -> Result<Value, Error> {
             Ok(number) if (from..=to).contains(&number) => Ok(number.into()),
             _ => Err(refused(format!("is {word:?}"))),
         },
+        Takes::Amount => match word.trim().parse::<f64>() {
+            Ok(amount) if (0.0..=1000.0).contains(&amount) => Ok(amount.into()),
+            _ => Err(refused(format!("is {word:?}"))),
+        },
         Takes::Flag => match word {
             "true" => Ok(true.into()),
             "false" => Ok(false.into()),

@@ -17,6 +17,8 @@ pub enum Takes {
     OneOf(&'static [&'static str]),
     /// A whole number in this range.
     Number(i64, i64),
+    /// An amount of money, 0 to 1000, with or without a fraction.
+    Amount,
     /// `true` or `false`.
     Flag,
     /// A list of texts.
@@ -74,12 +76,21 @@ pub const GENERAL: &[Key] = &[
     key("agent.kind", Takes::OneOf(&AGENTS), Some("\"claude-code\""), "the host agent"),
     key("agent.command", Takes::Text, None, "its program, by name or absolute path"),
     key("agent.args", Takes::Texts, Some("[]"), "further arguments, placed before ours"),
+    key(
+        "agent.input_price",
+        Takes::Amount,
+        None,
+        "US dollars per million input tokens, to show what a briefing costs",
+    ),
     key("agents.claude-code.command", Takes::Text, None, "Claude Code's program"),
     key("agents.claude-code.args", Takes::Texts, None, "further arguments for Claude Code"),
+    key("agents.claude-code.input_price", Takes::Amount, None, "the same for Claude Code"),
     key("agents.codex.command", Takes::Text, None, "Codex's program"),
     key("agents.codex.args", Takes::Texts, None, "further arguments for Codex"),
+    key("agents.codex.input_price", Takes::Amount, None, "the same for Codex"),
     key("agents.gemini.command", Takes::Text, None, "Gemini CLI's program"),
     key("agents.gemini.args", Takes::Texts, None, "further arguments for Gemini CLI"),
+    key("agents.gemini.input_price", Takes::Amount, None, "the same for Gemini CLI"),
     key(
         "freshness.half_life_hours",
         Takes::Number(1, 8760),
@@ -178,6 +189,7 @@ impl Takes {
             Takes::Url(schemes) => format!("an address beginning with {}://", schemes[0]),
             Takes::OneOf(words) => words.join(", "),
             Takes::Number(from, to) => format!("a whole number from {from} to {to}"),
+            Takes::Amount => "an amount from 0 to 1000".into(),
             Takes::Flag => "true or false".into(),
             Takes::Texts => "a list of texts".into(),
         }

@@ -285,6 +285,11 @@ fn check_value(key: &Key, shown: &str, item: &Item, at: Option<usize>) -> Result
             Some(n) => wrong(&n.to_string()),
             None => wrong(a(item)),
         },
+        Takes::Amount => match item.as_float().or_else(|| item.as_integer().and_then(whole)) {
+            Some(amount) if (0.0..=1000.0).contains(&amount) => Ok(()),
+            Some(amount) => wrong(&amount.to_string()),
+            None => wrong(a(item)),
+        },
         Takes::Flag => {
             if item.as_bool().is_some() {
                 Ok(())
@@ -298,6 +303,11 @@ fn check_value(key: &Key, shown: &str, item: &Item, at: Option<usize>) -> Result
             None => wrong(a(item)),
         },
     }
+}
+
+/// A whole number as an amount.
+fn whole(number: i64) -> Option<f64> {
+    i32::try_from(number).ok().map(f64::from)
 }
 
 /// What is wrong with a text for that key, and what to do. The text itself is repeated only where it cannot hold a

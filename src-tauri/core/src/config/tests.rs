@@ -86,7 +86,7 @@ fn each_host_agent_has_a_program_and_arguments_of_its_own() {
     let Home(_, host) = &home_with("[agent]\ncommand = \"a\"\n[agents.claude-code]\ncommand = \"b\"\n");
     assert_eq!(Config::load(host).unwrap().command(&CLAUDE_CODE), "b");
     for kind in crate::agent::KINDS {
-        for key in ["command", "args"] {
+        for key in ["command", "args", "input_price"] {
             let name = format!("agents.{kind}.{key}");
             assert!(keys::GENERAL.iter().any(|known| known.name == name), "{name}");
         }
@@ -101,6 +101,7 @@ fn sample(key: &Key) -> String {
         Takes::Url(schemes) => format!("\"{}://host/x\"", schemes[0]),
         Takes::OneOf(words) => format!("{:?}", words[0]),
         Takes::Number(from, _) => from.to_string(),
+        Takes::Amount => "2.5".into(),
         Takes::Flag => "true".into(),
         Takes::Texts => "[\"x\"]".into(),
     }

@@ -225,6 +225,19 @@ pub async fn undo(context: &Context, asked: &str, scope: Option<&Scope>) -> Resu
     }
 }
 
+/// Takes back whatever makes a memory marked in that scope: its own mark there, or one for all projects, or one on the
+/// same text from elsewhere. Where there is none nothing happens.
+pub async fn undo_cited(context: &Context, source: &str, id: &str, scope: &Scope) -> Result<(), Error> {
+    let content = find_cited(context, source, id).await.map(|named| named.content).unwrap_or_default();
+    for row in context.registry.marks().await? {
+        let here = row.scope == *scope || row.scope == Scope::Everywhere;
+        if here && super::is_about(&row, source, id, &content) {
+            context.registry.remove_mark(&row.scope, &row.memory.source, &row.memory.id).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Takes back all marks; with a scope only those there.
 pub async fn undo_all(context: &Context, scope: Option<&Scope>) -> Result<Vec<Marked>, Error> {
     let mut gone = Vec::new();
@@ -321,6 +334,11 @@ mod tests {
         assert_eq!(undo(&context, "17", Some(&Scope::Everywhere)).await.unwrap().mark, Mark::Never);
         assert_eq!(undo(&context, "facts:17", None).await.unwrap().mark, Mark::Pin);
         assert!(undo(&context, "17", None).await.unwrap_err().message.contains("no memory 17 is marked"));
+        set(&here, Mark::Never).await;
+        undo_cited(&context, "facts", "17", &Scope::Project("/q".into())).await.unwrap();
+        assert_eq!(context.registry.marks().await.unwrap().len(), 1, "another project's mark stays");
+        undo_cited(&context, "facts", "17", &here).await.unwrap();
+        assert_eq!(context.registry.marks().await.unwrap(), []);
         set(&here, Mark::Never).await;
         assert_eq!(undo_all(&context, Some(&Scope::Everywhere)).await.unwrap().len(), 0);
         assert_eq!(undo_all(&context, None).await.unwrap().len(), 1);

@@ -4,6 +4,7 @@
 //! rows, not meaning: which state follows from which evidence is decided elsewhere.
 
 pub mod agents;
+pub mod briefings;
 pub mod change;
 pub mod checkpoints;
 pub mod claims;

@@ -37,9 +37,11 @@ use self::steps::Steps;
 use crate::host::process::Run;
 use crate::host::terminal;
 use crate::marks::shown;
+use crate::price;
 use crate::project::Project;
 use crate::registry::RegistryError;
 use crate::registry::agents::Agent;
+use crate::registry::briefings::Briefed;
 use crate::registry::folders::Choices;
 use crate::source::{self, Question};
 use crate::words::counted;
@@ -70,7 +72,21 @@ pub async fn brief(
 ) -> Result<Brief, Error> {
     let steps = Steps::new(face);
     let warm = warm(context, request, &steps, cancel).await?;
-    Ok(Brief { topic: warm.topic, gathered: warm.gathered, briefing: warm.briefing, steps: steps.finished() })
+    as_brief(context, warm, &steps).await
+}
+
+/// The first three rooms' results for whoever looks at them, with what is another since the folder's last spawn.
+async fn as_brief(context: &Context, warm: Warm, steps: &Steps<'_>) -> Result<Brief, Error> {
+    let last = context.registry.last_briefing(&warm.topic.folder).await?;
+    let changes = last.map(|last| briefing::changes::changes(&last, &warm.briefing, &warm.gathered.reports));
+    Ok(Brief {
+        input_price: price::per_million(&context.config, warm.settled.agent),
+        topic: warm.topic,
+        gathered: warm.gathered,
+        briefing: warm.briefing,
+        changes,
+        steps: steps.finished(),
+    })
 }
 
 /// Says what a spawn would write, ask and start.
@@ -123,13 +139,7 @@ pub async fn dry_run(
         Some(_) => "give it the topic as its first prompt".into(),
         None => "leave it at its prompt line: nothing was asked".into(),
     });
-    let brief = Brief {
-        topic: warm.topic,
-        gathered: warm.gathered,
-        briefing: warm.briefing,
-        steps: steps.finished(),
-    };
-    Ok(DryRun { brief, would })
+    Ok(DryRun { brief: as_brief(context, warm, &steps).await?, would })
 }
 
 /// The whole job. When it fails or is cancelled, everything already done is taken back and the error says so.
@@ -182,6 +192,14 @@ pub async fn spawn(
     registry.set_receipt(&id, ready.receipt).await?;
     let dropped = warm.briefing.lines.iter().filter(|line| line.left_out == Some(LeftOut::Dropped));
     let dropped: Vec<_> = dropped.map(|l| (l.source.clone(), l.id.clone(), l.content.clone())).collect();
+    let briefed = Briefed {
+        agent: id.clone(),
+        folder: asked_for.clone(),
+        at: warm.composed_at,
+        edited: warm.briefing.edited,
+        lines: briefing::changes::kept(&warm.briefing),
+    };
+    registry.keep_briefing(&briefed).await?;
     registry.drops_done(&warm.topic.project.id, &dropped, warm.composed_at).await?;
     notes.extend(made);
     if planned.is_none() && !others.is_empty() {

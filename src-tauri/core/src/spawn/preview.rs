@@ -7,7 +7,7 @@ use super::passed::{Permission, Way};
 use super::request::{Brief, Delivery, Face, Request};
 use super::rooms::ground;
 use super::steps::Steps;
-use super::{trust, warm};
+use super::{as_brief, trust, warm};
 use crate::agent::HostAgent;
 use crate::{Context, Error};
 
@@ -55,11 +55,6 @@ pub async fn preview(
         delivery: settled.way.map_or(Delivery::Auto, |way: Way| Delivery::By(way)),
         budget: settled.budget,
         trust,
-        brief: Brief {
-            topic: warm.topic,
-            gathered: warm.gathered,
-            briefing: warm.briefing,
-            steps: steps.finished(),
-        },
+        brief: as_brief(context, warm, &steps).await?,
     })
 }

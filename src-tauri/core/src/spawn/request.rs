@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::price;
+
+use super::briefing::changes::Changes;
 use super::passed::{Briefing, Gathered, Permission, Ready, Topic, Way};
 
 /// What the user asked for. Everything optional falls back to the folder's last choices, then the configuration.
@@ -222,8 +225,19 @@ pub struct Brief {
     pub gathered: Gathered,
     /// The document.
     pub briefing: Briefing,
+    /// What is another since this folder's last spawn; `None` where there was none.
+    pub changes: Option<Changes>,
+    /// US dollars per million input tokens, where that is known.
+    pub input_price: Option<f64>,
     /// Time per step.
     pub steps: Vec<Progress>,
+}
+
+impl Brief {
+    /// What the document costs as input of one request, in US dollars; `None` where no price is known.
+    pub fn price(&self) -> Option<f64> {
+        Some(price::of(self.briefing.tokens, self.input_price?))
+    }
 }
 
 /// What `--dry-run` shows beside the briefing: every write that a spawn would make, in words.

@@ -9,19 +9,11 @@ use chrono::{DateTime, NaiveDate, Utc};
 use super::markdown;
 use crate::host::Host;
 use crate::marks::Mark;
+use crate::spawn::briefing::changes::{Change, Gone, Why};
 use crate::spawn::briefing::estimate_tokens;
 use crate::spawn::preview::Previewed;
 use crate::wire::door::{self, BriefingLine, Preview, Section, Settled};
-use crate::wire::{Line, SourceReport};
-
-/// The last spawn in the same folder.
-#[derive(Debug, Clone)]
-pub struct Before<'a> {
-    /// When it was.
-    pub at: DateTime<Utc>,
-    /// Its briefing as delivered.
-    pub markdown: &'a str,
-}
+use crate::wire::{self, Line, SourceReport};
 
 /// What a preview is made of beside the briefing itself.
 #[derive(Debug, Clone)]
@@ -30,8 +22,6 @@ pub struct Around<'a> {
     pub host: &'a Host,
     /// What was typed, and where in it the folder was found, in bytes.
     pub typed: (&'a str, Option<Range<usize>>),
-    /// The last spawn in the same folder.
-    pub before: Option<Before<'a>>,
     /// Names of live agents in that folder.
     pub neighbours: Vec<String>,
 }
@@ -42,9 +32,8 @@ pub fn preview(made: &Previewed, around: Around<'_>) -> Preview {
     let briefing = &brief.briefing;
     let lines: Vec<Line> = briefing.lines.iter().map(Line::from).collect();
     let (delivered, left_out): (Vec<Line>, Vec<Line>) = lines.into_iter().partition(|l| l.left_out.is_none());
-    let now = cited(&briefing.markdown);
-    let before = around.before.as_ref().map(|before| cited(before.markdown));
-    let change = |line: &Line| before.as_ref().and_then(|before| change(before, &now, line));
+    let changes = brief.changes.as_ref();
+    let change = |line: &Line| changes?.of(&line.source, &line.id).map(|change| word(change).to_string());
     let shown = |line: Line| BriefingLine { change: change(&line), mark: mark(&line), line };
     let mut sections: Vec<Section> = Vec::new();
     for (title, line) in under_headings(&briefing.markdown, delivered) {
@@ -74,11 +63,11 @@ pub fn preview(made: &Previewed, around: Around<'_>) -> Preview {
             .into_iter()
             .map(|line| BriefingLine { change: None, mark: mark(&line), line })
             .collect(),
-        gone: before.iter().flat_map(|before| gone(before, &now)).collect(),
-        compared_with: around.before.map(|before| before.at),
+        gone: changes.iter().flat_map(|changes| &changes.gone).map(gone).collect(),
+        compared_with: changes.map(|changes| changes.since),
         html: markdown::html(&briefing.markdown),
         tokens: small(briefing.tokens),
-        price: None,
+        price: brief.price(),
         self_warming: briefing.self_warming,
         neighbours: around.neighbours,
         trust: made.trust.clone(),
@@ -150,18 +139,33 @@ fn cited(markdown: &str) -> BTreeMap<String, Cited> {
     found
 }
 
-/// What a line is against the last briefing. A citation may be written other than the id is: it is found by its text.
-fn change(before: &BTreeMap<String, Cited>, now: &BTreeMap<String, Cited>, line: &Line) -> Option<String> {
-    let (key, cited) = now.iter().find(|(_, cited)| cited.text.contains(&line.text))?;
-    match before.get(key) {
-        None => Some("new".into()),
-        Some(old) if old.text != cited.text => Some("changed".into()),
-        Some(_) => None,
+/// Name of what a line is against the last briefing.
+fn word(change: &Change) -> &'static str {
+    match change {
+        Change::New => "new",
+        Change::Changed { .. } => "changed",
     }
 }
 
-fn gone(before: &BTreeMap<String, Cited>, now: &BTreeMap<String, Cited>) -> Vec<BriefingLine> {
-    before.iter().filter(|(key, _)| !now.contains_key(*key)).map(|(_, cited)| read_back(cited)).collect()
+/// A line of the last briefing with the reason why it is gone.
+fn gone(gone: &Gone) -> BriefingLine {
+    let kept = &gone.line;
+    let because = match &gone.why {
+        Why::LeftOut(_, because) => because.as_ref(),
+        _ => None,
+    };
+    let line = Line {
+        source: kept.source.clone(),
+        id: kept.id.clone(),
+        at: kept.at,
+        text: kept.text.clone(),
+        score: kept.score,
+        tokens: kept.tokens,
+        left_out: Some(wire::marks::why(&gone.why)),
+        because: because.map(|by| wire::Cited { source: by.source.clone(), id: by.id.clone() }),
+        marked: None,
+    };
+    BriefingLine { line, change: None, mark: None }
 }
 
 fn read_back(cited: &Cited) -> BriefingLine {
@@ -218,17 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_read_back_and_compared() {
-        let now = BEFORE.replace("/tmp", "/var/cache").replace(
-            "- fixed the [login] page [history · undated · u1]\n",
-            "- new one [history · 2026-11-30 · u2]\n",
-        );
-        let (before, now) = (cited(BEFORE), cited(&now));
-        assert_eq!(change(&before, &now, &line("tests run with `make t`")), None);
-        assert_eq!(change(&before, &now, &line("the cache is at /var/cache")).as_deref(), Some("changed"));
-        assert_eq!(change(&before, &now, &line("new one")).as_deref(), Some("new"));
-        let gone: Vec<String> = gone(&before, &now).into_iter().map(|line| line.line.text).collect();
-        assert_eq!(gone, ["fixed the [login] page"]);
+    fn a_document_is_read_back() {
         let read: Vec<String> = delivered(BEFORE).into_iter().map(|line| line.line.id).collect();
         assert_eq!(read, ["17", "18", "u1"]);
     }

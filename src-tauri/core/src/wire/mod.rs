@@ -212,8 +212,14 @@ pub struct Brief {
     pub tokens: usize,
     /// No source had anything.
     pub self_warming: bool,
+    /// What they cost as input of one request in US dollars; null where no price is known.
+    pub price: Option<f64>,
+    /// The document is as the user wrote it.
+    pub edited: bool,
     /// All memories considered.
     pub lines: Vec<Line>,
+    /// What is another since this folder's last spawn; null where there was none.
+    pub changes: Option<marks::Changes>,
     /// The steps taken.
     pub steps: Vec<Step>,
     /// With `--dry-run`: what a spawn would write, ask and start.
@@ -234,7 +240,13 @@ impl From<&request::Brief> for Brief {
             hash: brief.briefing.hash.clone(),
             tokens: brief.briefing.tokens,
             self_warming: brief.briefing.self_warming,
+            price: brief.price(),
+            edited: brief.briefing.edited,
             lines: brief.briefing.lines.iter().map(Into::into).collect(),
+            changes: brief
+                .changes
+                .as_ref()
+                .map(|changes| marks::Changes::new(changes, &brief.briefing.lines)),
             steps: brief.steps.iter().map(Into::into).collect(),
             would: None,
         }
@@ -280,6 +292,8 @@ pub struct Spawned {
     pub briefing_hash: String,
     /// Its estimated tokens.
     pub briefing_tokens: usize,
+    /// The user had edited it.
+    pub briefing_edited: bool,
     /// How each source fared.
     pub sources: Vec<SourceReport>,
     /// What the user should know although all went well.
@@ -309,6 +323,7 @@ impl From<&request::Spawned> for Spawned {
             evidence: spawned.ready.evidence.clone(),
             briefing_hash: spawned.briefing.hash.clone(),
             briefing_tokens: spawned.briefing.tokens,
+            briefing_edited: spawned.briefing.edited,
             sources: spawned.gathered.reports.iter().map(Into::into).collect(),
             notes: spawned.notes.clone(),
             steps: spawned.steps.iter().map(Into::into).collect(),

@@ -5,6 +5,7 @@
 //! with the reason, so that the user can see it.
 
 mod admit;
+pub mod changes;
 mod choose;
 mod clean;
 mod edited;
