@@ -92,7 +92,7 @@ fn each_host_agent_has_a_program_and_arguments_of_its_own() {
         }
     }
     let fields = fields_beside("[agents.x]\nzz = 1\n");
-    assert_eq!(fields, BTreeSet::from(["args".to_string(), "command".to_string()]));
+    assert_eq!(fields, BTreeSet::from(["args", "command", "input_price"].map(String::from)));
 }
 
 fn sample(key: &Key) -> String {
