@@ -51,7 +51,7 @@ impl Live {
     fn until(&mut self, what: &str, so: impl Fn(&Self) -> bool) -> Duration {
         let began = Instant::now();
         while !so(self) {
-            let left = Duration::from_secs(30).saturating_sub(began.elapsed());
+            let left = Duration::from_mins(1).saturating_sub(began.elapsed());
             match self.told.recv_timeout(left) {
                 Ok(line) => self.take(&line),
                 Err(RecvTimeoutError::Timeout) => panic!("{what}: {:#?}", self.known),
@@ -332,14 +332,14 @@ fn a_hundred_thousand_files_are_found_and_watched_in_bounded_time() {
     let began = Instant::now();
     let mut live = watched(&world);
     let took = began.elapsed();
-    assert!(took < Duration::from_secs(20), "{took:?}");
+    assert!(took < Duration::from_mins(1), "{took:?}");
     // Root, groups, and of each project its top, its git folder, `src` and ten modules.
     assert_eq!(live.root(&world.path("code")).unwrap()["watched"], 1 + 10 + 100 * 13);
     assert_eq!(live.registered(), OWN + 1 + 10 + 100 * 13);
     world.write("code/group3/new/go.mod", "");
     let took =
         live.until("a new one is found", |live| live.project(&world.path("code/group3/new")).is_some());
-    assert!(took < Duration::from_secs(20), "{took:?}");
+    assert!(took < Duration::from_mins(1), "{took:?}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The benchmark: what a user waits for, measured with the built program, a real Claude Code in real tmux and real stores,
-//! beside what it is to be compared with. `cargo xtask bench -- [--quick] [--json] [ingest] [recall] [hook] [spawn] [watch]`
+//! beside what it is to be compared with. `cargo xtask bench -- [--quick] [--json] [ingest] [recall] [hook] [spawn] [watch] [projects]`
 //!
 //! It measures and prints; it judges only against the aims that are written beside the figures. How well questions are
 //! answered is measured by `cargo run --release -p pao-recall --example eval` and `-p pao-core --example fusion`.
@@ -19,6 +19,7 @@ mod figures;
 mod harness;
 mod hook;
 mod ingest;
+mod projects;
 mod recall;
 mod spawn;
 mod stores;
@@ -69,6 +70,8 @@ enum Part {
     Spawn,
     /// An idle list of thirty agents, watched
     Watch,
+    /// Two thousand projects, found and watched
+    Projects,
 }
 
 fn main() {
@@ -104,6 +107,10 @@ fn main() {
             std::time::Duration::from_secs(if asked.quick { 10 } else { 60 }),
             &mut report,
         );
+    }
+    if wants(Part::Projects) {
+        let (projects, seconds) = if asked.quick { (200, 10) } else { (2_000, 60) };
+        projects::measure(projects, std::time::Duration::from_secs(seconds), &mut report);
     }
     report.end();
     if asked.json {

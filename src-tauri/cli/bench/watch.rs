@@ -124,7 +124,7 @@ fn watched(claude: &Claude, time: Duration) -> (f64, f64) {
     processor(child, time)
 }
 
-fn processor(mut child: Child, time: Duration) -> (f64, f64) {
+pub fn processor(mut child: Child, time: Duration) -> (f64, f64) {
     let before = (spent(child.id()), switches(child.id()));
     std::thread::sleep(time);
     let after = (spent(child.id()), switches(child.id()));
