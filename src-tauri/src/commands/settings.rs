@@ -26,6 +26,7 @@ pub async fn settings(shell: &Shell, _with: ()) -> Result<Settings, Error> {
     let Context { host, config, .. } = &context;
     let written = uninstall::plan(host).await?.traces;
     let store = SecretStore::new(host, &config.secrets.store)?;
+    let marked = marks::list(&context, None).await?;
     Ok(Settings {
         values: edit::settings_anyway(host).iter().map(Setting::from).collect(),
         sources: sources(config),
@@ -38,7 +39,7 @@ pub async fn settings(shell: &Shell, _with: ()) -> Result<Settings, Error> {
         notifications: not_yet::switch(),
         file_manager: not_yet::switch(),
         command_line: not_yet::switch(),
-        marks: marks::list(&context, None).await?.iter().map(Marked::from).collect(),
+        marks: marked.iter().map(Marked::from).collect(),
         written: written
             .into_iter()
             .map(|trace| Outcome { what: trace.what, outcome: "is there".into(), well: true })

@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use pao_core::Error;
 use pao_core::capture::redact::redact;
-use pao_core::marks::{self, Scope};
+use pao_core::marks;
 use pao_core::registry::agents::Agent;
 use pao_core::spawn::passed::Permission;
 use pao_core::spawn::request::{Delivery, Request};
 use pao_core::spawn::{self, topic};
 use pao_core::view::preview::{self as view, Around};
 use pao_core::wire::door::{Job, Preview, Wish};
-use pao_core::{Context, Error};
 
 use crate::door::{Again, Answer, Marking, Memory};
 use crate::jobs::{Followed, Unasked};
@@ -119,8 +119,7 @@ pub async fn cancel(shell: &Shell, job: String) -> Result<(), Error> {
 
 pub async fn mark(shell: &Shell, with: Marking) -> Result<(), Error> {
     let context = shell.context().await?;
-    let project = marks::project_of(&context, Some(Path::new(&with.folder)))?;
-    let scope = Scope::Project(project.id);
+    let scope = marks::scope_of(with.folder.as_deref().map(Path::new));
     match with.mark {
         Some(mark) => {
             let named = marks::find_cited(&context, &with.source, &with.id).await?;

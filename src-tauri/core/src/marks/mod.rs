@@ -7,7 +7,7 @@
 pub mod shown;
 mod verbs;
 
-pub use verbs::{Named, find, find_cited, list, mark, project_of, undo, undo_all, undo_cited};
+pub use verbs::{Named, find, find_cited, list, mark, project_of, scope_of, undo, undo_all, undo_cited};
 
 use std::collections::BTreeSet;
 

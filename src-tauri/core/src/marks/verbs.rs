@@ -117,6 +117,14 @@ pub fn project_of(context: &Context, folder: Option<&Path>) -> Result<Project, E
     Ok(Project::of(&real))
 }
 
+/// Where a decision made in that folder holds; without one everywhere. The folder of a project that is gone stands for
+/// the project itself, so that what was decided there can be taken back.
+pub fn scope_of(folder: Option<&Path>) -> Scope {
+    let Some(folder) = folder else { return Scope::Everywhere };
+    let project = folder.canonicalize().map(|real| Project::of(&real).id);
+    Scope::Project(project.unwrap_or_else(|_| folder.to_string_lossy().into_owned()))
+}
+
 /// Finds the memory that a word from a citation names: among those that were shown last and those that are marked, or,
 /// where a topic is given, among what the stores answer to it.
 pub async fn find(
@@ -225,15 +233,15 @@ pub async fn undo(context: &Context, asked: &str, scope: Option<&Scope>) -> Resu
     }
 }
 
-/// Takes back whatever makes a memory marked in that scope: its own mark there, or one for all projects, or one on the
-/// same text from elsewhere. Where there is none nothing happens.
+/// Takes back what makes a memory marked in that scope: the marks there on it or on the same text from elsewhere; where
+/// there are none, those for all projects. Where there are none either nothing happens.
 pub async fn undo_cited(context: &Context, source: &str, id: &str, scope: &Scope) -> Result<(), Error> {
-    let content = find_cited(context, source, id).await.map(|named| named.content).unwrap_or_default();
-    for row in context.registry.marks().await? {
-        let here = row.scope == *scope || row.scope == Scope::Everywhere;
-        if here && super::is_about(&row, source, id, &content) {
-            context.registry.remove_mark(&row.scope, &row.memory.source, &row.memory.id).await?;
-        }
+    let says = find_cited(context, source, id).await.map(|named| named.content).unwrap_or_default();
+    let mut all = context.registry.marks().await?;
+    all.retain(|row| super::is_about(row, source, id, &says));
+    let scope = if all.iter().any(|row| row.scope == *scope) { scope } else { &Scope::Everywhere };
+    for row in all.iter().filter(|row| row.scope == *scope) {
+        context.registry.remove_mark(scope, &row.memory.source, &row.memory.id).await?;
     }
     Ok(())
 }
