@@ -167,3 +167,32 @@ fn a_log_tells_what_was_asked_what_was_chosen_and_what_failed() {
     ];
     assert!(in_order.iter().all(Option::is_some) && in_order.is_sorted(), "{in_order:?} {logs:#}");
 }
+
+#[test]
+fn what_was_written_for_an_agent_is_listed_until_it_is_taken_back() {
+    let claude = Claude::new(Version::New);
+    let folder = claude.repository("code/app");
+    let spawned = claude.spawn(&folder, &["--delivery", "files", "fix", "the", "login"]);
+    claude.comes_to(&spawned, "idle");
+    let written = || -> Vec<String> {
+        let shown = claude.world.pao(["agent", "show", "app", "--json"]).ok().json();
+        serde_json::from_value(shown["written"].clone()).unwrap()
+    };
+    let id = spawned["id"].as_str().unwrap();
+    assert_eq!(
+        written(),
+        [
+            "line /CONTEXT_BRIEFING.md in ~/code/app/.git/info/exclude".to_string(),
+            "line /.claude/rules/pao-briefing.md in ~/code/app/.git/info/exclude".into(),
+            "file ~/code/app/CONTEXT_BRIEFING.md".into(),
+            "folder ~/code/app/.claude".into(),
+            "folder ~/code/app/.claude/rules".into(),
+            "file ~/code/app/.claude/rules/pao-briefing.md".into(),
+            format!("trust of {} in ~/.claude.json", folder.display()),
+            format!("private folder ~/.pao/agents/{id}"),
+            "window in tmux".into(),
+        ]
+    );
+    claude.end(&spawned);
+    assert_eq!(written(), [""; 0]);
+}

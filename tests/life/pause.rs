@@ -387,6 +387,35 @@ fn all_of_a_project_rest_and_come_back_and_one_that_cannot_keeps_no_other() {
     assert_eq!(claude.panes().len(), 4);
 }
 
+#[test]
+fn the_lost_come_back_with_all_others_only_when_they_are_named_too() {
+    let claude = Claude::new(Version::New);
+    let rested = claude.spawn(&claude.repository("code/api"), &["one"]);
+    let lost = claude.spawn(&claude.repository("code/web"), &["two"]);
+    for agent in [&rested, &lost] {
+        claude.comes_to(agent, "idle");
+    }
+    pause(&claude, &rested);
+    claude.kill(&lost);
+    claude.comes_to(&lost, "lost");
+    let ran = claude.world.pao(["resume", "--all"]).run();
+    assert_eq!((ran.code, &*ran.stdout), (Some(0), "1 agent back\n"), "{}", ran.screen);
+    assert!(
+        ran.stderr.contains("1 lost agent was left: pao resume NAME, or pao resume --all --lost"),
+        "{}",
+        ran.screen
+    );
+    assert_eq!(claude.row(&lost)["state"], "lost");
+    let ran = claude.world.pao(["resume", "--all", "--lost"]).run();
+    assert_eq!((ran.code, &*ran.stdout), (Some(0), "1 agent back\n"), "{}", ran.screen);
+    assert!(!ran.stderr.contains("left"), "{}", ran.screen);
+    for agent in [&rested, &lost] {
+        claude.comes_to(agent, "idle");
+        assert_eq!(claude.row(agent)["session_id"], agent["session_id"]);
+    }
+    assert_eq!(claude.panes().len(), 2);
+}
+
 /// Starts `pao` with these words and kills it after a while; false where it had come to its end before.
 fn killed(claude: &Claude, words: &[&str], after: Duration) -> bool {
     let mut child = claude.world.pao(words).start();
