@@ -42,10 +42,12 @@ pub fn resolve(asked: &Asked<'_>, host: &Host) -> Result<Topic, TopicError> {
     if let Some(character) = asked.words.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
         return Err(TopicError::ControlInPrompt(character));
     }
+    let mut query = asked.words.to_owned();
     let (folder, words) = match asked.folder {
         Some(given) => (folder::explicit(given, host)?, Some(asked.words)),
         None => match mention::find(asked.words, host) {
-            Some(Mention::Folder { path, is_all, .. }) => {
+            Some(Mention::Folder { path, is_all, at }) => {
+                query = without(asked.words, at);
                 (folder::accept(&path, host)?, (!is_all).then_some(asked.words))
             }
             Some(Mention::Missing(path)) => {
@@ -60,9 +62,17 @@ pub fn resolve(asked: &Asked<'_>, host: &Host) -> Result<Topic, TopicError> {
         None => name::derive(&folder, asked.names_in_use),
     };
     let prompt = words.filter(|w| !w.trim().is_empty()).map(ToOwned::to_owned);
-    let query = prompt.clone().unwrap_or_default();
+    let query = if prompt.is_some() { query } else { String::new() };
     let topic = Topic { prompt, query, folder, project, name };
     Ok(suggest(topic, &Hints::default()))
+}
+
+/// What the stores are asked: where the work is says nothing about it, and no memory is to hold the folder's name.
+fn without(words: &str, at: Range<usize>) -> String {
+    let (before, after) = (words.get(..at.start).unwrap_or(words), words.get(at.end..).unwrap_or_default());
+    let quotes = ['"', '\'', '`', '“', '”', '‘', '’', '「', '」', '《', '》'];
+    let (before, after) = (before.trim_end_matches(quotes).trim(), after.trim_start_matches(quotes).trim());
+    format!("{before} {after}").trim().to_owned()
 }
 
 /// Where in the words a folder is named, in bytes.

@@ -208,6 +208,20 @@ fn an_explicit_folder_wins_and_the_words_stay_as_they_are() {
 }
 
 #[test]
+fn where_the_work_is_is_no_part_of_what_the_stores_are_asked() {
+    let world = World::new();
+    for (words, query) in [
+        ("fix the login bug in ~/code/api", "fix the login bug in"),
+        ("in \"~/code/My App\", fix the login", "in , fix the login"),
+        ("支付对账 在 ~/code/支付对账", "支付对账 在"),
+        ("fix the login bug", "fix the login bug"),
+    ] {
+        let topic = world.ask(words).unwrap();
+        assert_eq!((topic.prompt.as_deref(), topic.query.as_str()), (Some(words), query));
+    }
+}
+
+#[test]
 fn folders_no_agent_belongs_in_are_refused() {
     let world = World::new();
     let home = &world.host.home;
