@@ -191,7 +191,7 @@ impl Asking {
         }
         let dir = host.history_dir();
         let index = match Index::open(&dir) {
-            Ok(index) if index.payload().map_err(refused)?.is_some() => index,
+            Ok(index) if self.is_begun(&index, &found).map_err(refused)? => index,
             Ok(_) | Err(pao_recall::Error::Absent) => {
                 if found.is_empty() {
                     return Ok(Answer {
@@ -216,6 +216,15 @@ impl Asking {
             hits.into_iter().filter(|hit| hit.coverage >= FLOOR).map(|hit| self.snippet(hit)).collect();
         let note = state_of(&self.host, &index, &found).ok().map(|state| reach(&state));
         Ok(Answer { snippets, note })
+    }
+
+    /// A first reading that was stopped before it had read anything is still to be done.
+    fn is_begun(&self, index: &Index, found: &[Found]) -> Result<bool, pao_recall::Error> {
+        if index.payload()?.is_none() {
+            return Ok(false);
+        }
+        let state = state_of(&self.host, index, found)?;
+        Ok(state.messages > 0 || state.pending == 0)
     }
 
     fn first_index(

@@ -94,6 +94,17 @@ async fn the_first_question_on_a_machine_is_answered_without_an_index() {
 }
 
 #[tokio::test]
+async fn a_first_reading_that_was_stopped_before_it_read_anything_is_done_by_the_next_question() {
+    let world = world();
+    world.said("s1", "port 8021");
+    let stopped = CancellationToken::new();
+    stopped.cancel();
+    refresh(&world.host, &world.config, &mut |_| {}, &stopped).unwrap();
+    assert!(matches!(state(&world.host, &world.config), Ok(State { messages: 0, pending: 1, .. })));
+    assert_eq!(world.ask("port").await.snippets.len(), 1);
+}
+
+#[tokio::test]
 async fn an_existing_index_answers_at_once_and_says_what_it_has_not_seen() {
     let world = world();
     world.said("s1", "port 8021");
