@@ -129,6 +129,8 @@ verbs! {
     diagnostics(()) -> String = commands::windows::diagnostics;
     /// Opens the panel at a page.
     open(Page) -> () = commands::windows::open;
+    /// The page that was opened last, once. The panel asks when it has begun to listen: what was opened before, it missed.
+    page(()) -> Option<Page> = commands::windows::page;
     /// Hides the window that asks.
     close(String) -> () = commands::windows::close;
     /// Keeps the popover open when it loses the focus, or no longer.

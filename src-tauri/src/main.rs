@@ -64,7 +64,6 @@ fn build(host: Host) -> tauri::Result<tauri::App> {
     builder
         .invoke_handler(tauri::generate_handler![door::door])
         .on_window_event(windows::happened)
-        .on_page_load(windows::loaded)
         .setup(move |app| {
             #[cfg(target_os = "macos")]
             app.set_activation_policy(tauri::ActivationPolicy::Accessory);

@@ -41,7 +41,7 @@ pub struct Inner {
     pub popover: Mutex<popover::Popover>,
     /// What the tray shows.
     pub tray: Mutex<tray::Shown>,
-    /// The page the panel is to open once it can hear of it.
+    /// The page that was opened last, for a panel that does not listen yet.
     pub page: Mutex<Option<crate::door::Page>>,
     /// Holds what was copied: on Linux it is gone with whoever put it there.
     pub clipboard: Mutex<Option<arboard::Clipboard>>,

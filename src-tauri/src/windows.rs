@@ -1,9 +1,7 @@
 //! The two windows. Both are made hidden when the app starts, so that showing one is only showing it.
 
 use std::path::Path;
-use std::time::Duration;
 
-use tauri::webview::PageLoadEvent;
 use tauri::{AppHandle, Emitter, Manager, WebviewUrl, WebviewWindowBuilder, Window, WindowEvent};
 
 use crate::door::Page;
@@ -14,9 +12,6 @@ use crate::shell::{Shell, lock};
 pub const PANEL: &str = "panel";
 /// The popover: the list of agents.
 pub const POPOVER: &str = "popover";
-
-/// From a page's end of loading until its script has surely begun to listen.
-const LISTENS: Duration = Duration::from_millis(250);
 
 /// Makes both, hidden.
 pub fn create(app: &AppHandle) -> tauri::Result<()> {
@@ -59,32 +54,14 @@ pub fn open(app: &AppHandle, page: Page) {
         tracing::error!("there is no panel");
         return;
     };
+    // It may not listen yet; once it does, it asks.
+    if let Some(shell) = app.try_state::<Shell>() {
+        *lock(&shell.page) = Some(page.clone());
+    }
     let shown = panel.show().and_then(|()| panel.unminimize()).and_then(|()| panel.set_focus());
     if let Err(error) = shown.and_then(|()| app.emit_to(PANEL, "page", &page)) {
         tracing::warn!(%error, "the panel was not shown");
     }
-    // Its page may still be loading.
-    if let Some(shell) = app.try_state::<Shell>() {
-        *lock(&shell.page) = Some(page);
-    }
-}
-
-/// A page has loaded: what was to be opened meanwhile is told again.
-pub fn loaded(webview: &tauri::Webview, payload: &tauri::webview::PageLoadPayload<'_>) {
-    if payload.event() != PageLoadEvent::Finished || webview.label() != PANEL {
-        return;
-    }
-    let app = webview.app_handle().clone();
-    tauri::async_runtime::spawn(async move {
-        tokio::time::sleep(LISTENS).await;
-        let Some(shell) = app.try_state::<Shell>() else { return };
-        let page = lock(&shell.page).take();
-        if let Some(page) = page
-            && let Err(error) = app.emit_to(PANEL, "page", &page)
-        {
-            tracing::warn!(%error, "the panel was not told its page");
-        }
-    });
 }
 
 /// Closing hides: the app stays in its tray.

@@ -25,6 +25,10 @@ pub async fn open(shell: &Shell, page: Page) -> Result<(), Error> {
     Ok(())
 }
 
+pub async fn page(shell: &Shell, _with: ()) -> Result<Option<Page>, Error> {
+    Ok(lock(&shell.page).take())
+}
+
 pub async fn close(shell: &Shell, label: String) -> Result<(), Error> {
     use tauri::Manager;
     if label == windows::POPOVER {

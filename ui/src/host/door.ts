@@ -83,6 +83,8 @@ export interface Verbs {
   diagnostics: { with: null; gives: string }
   /** Opens the panel at a page. */
   open: { with: Page; gives: null }
+  /** The page that was opened last, once. The panel asks when it has begun to listen: what was opened before, it missed. */
+  page: { with: null; gives: Page | null }
   /** Hides the window that asks. */
   close: { with: string; gives: null }
   /** Keeps the popover open when it loses the focus, or no longer. */

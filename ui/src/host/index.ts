@@ -21,7 +21,8 @@ export interface Host {
   /** Milliseconds since 1970. The stand-in's clock begins at a fixed time. */
   now(): number
   ask<V extends VerbName>(verb: V, input: Verbs[V]['with']): Promise<Verbs[V]['gives']>
-  on<E extends keyof Events>(event: E, hear: (payload: Events[E]) => void): () => void
+  /** `heard` is called once nothing can be missed any more. */
+  on<E extends keyof Events>(event: E, hear: (payload: Events[E]) => void, heard?: () => void): () => void
 }
 
 let current: Host | undefined
@@ -44,7 +45,7 @@ export function host(): Host {
 }
 
 export const ask: Host['ask'] = (verb, input) => inTime(verb, Math.min(patience(verb), host().patience ?? Infinity), host().ask(verb, input))
-export const on: Host['on'] = (event, hear) => host().on(event, hear)
+export const on: Host['on'] = (event, hear, heard) => host().on(event, hear, heard)
 
 function failure(message: string, next: string): Failure {
   return { kind: 'internal', message, done: '', next }

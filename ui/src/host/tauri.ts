@@ -11,12 +11,13 @@ export function tauri(): Host {
     first: location.hash.slice(1),
     now: () => Date.now(),
     ask: (verb, input) => invoke('door', { verb, with: input }),
-    on(event, hear) {
+    on(event, hear, heard) {
       // The listener is only there after a round trip; whoever leaves before that must not hear anything any more.
-      let heard = true
-      const ready = listen(event, ({ payload }) => heard && hear(payload as never))
+      let there = true
+      const ready = listen(event, ({ payload }) => there && hear(payload as never))
+      void ready.then(() => there && heard?.())
       return () => {
-        heard = false
+        there = false
         void ready.then((unlisten) => unlisten())
       }
     },

@@ -10,7 +10,8 @@ class Pages {
 
   start(first: string): () => void {
     this.show(parse(first) ?? { page: 'spawn', text: '', folder: null })
-    return on('page', (page) => this.show(page))
+    // What the host opened while nobody listened is asked for.
+    return on('page', (page) => this.show(page), () => void ask('page', null).then((page) => page && this.show(page)))
   }
 
   /** The host opens a page. An empty spawn page keeps what stands in the one already there. */

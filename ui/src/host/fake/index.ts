@@ -70,9 +70,10 @@ export function fake(search = '', hash = ''): Fake {
       if (garbled.includes(verb)) return {} as never
       return (verbs[verb] as (input: unknown) => never)(input)
     },
-    on(event, hear) {
+    on(event, hear, ready) {
       const one = { event, hear: hear as (payload: never) => void }
       heard.push(one)
+      ready?.()
       return () => void heard.splice(heard.indexOf(one), 1)
     },
   }

@@ -195,6 +195,7 @@ export function answers(world: World): Answers {
     remove_everything: () => written().map((one) => ({ ...one, outcome: 'removed' })),
     diagnostics: () => 'pao 0.1.0, without secrets',
     open: () => null,
+    page: () => null,
     close: () => null,
     pin: () => null,
     copy: () => null,
