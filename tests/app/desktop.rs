@@ -1,5 +1,6 @@
 //! A desktop for one test. Every process of it is the first of its own group, and the whole group ends with the test.
 
+use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
@@ -26,12 +27,22 @@ pub struct Desktop {
     processes: Vec<Child>,
     port: u16,
     session: String,
+    /// The window the driver is at.
+    pub(super) at: RefCell<String>,
 }
 
 /// Adds a desktop's display and bus to a world, so that whatever runs there finds them, and starts the app.
 pub fn open(world: &mut World) -> Desktop {
+    let mut desktop = empty(world);
+    desktop.launch(world, &[]);
+    desktop
+}
+
+/// A desktop without the app.
+pub fn empty(world: &mut World) -> Desktop {
     // From the first process on it is this that ends them, whatever fails.
-    let mut desktop = Desktop { processes: Vec::new(), port: 0, session: String::new() };
+    let mut desktop =
+        Desktop { processes: Vec::new(), port: 0, session: String::new(), at: RefCell::default() };
     let mut bus = world.command("dbus-daemon");
     bus.args(["--session", "--nofork", "--nopidfile", "--print-address=1"]);
     let address = desktop.first_line(&mut bus);
@@ -57,10 +68,6 @@ pub fn open(world: &mut World) -> Desktop {
         assert!(Instant::now() < until, "no tray came up");
         std::thread::sleep(Duration::from_millis(100));
     }
-    desktop.port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let port = format!("--port={}", desktop.port);
-    desktop.start(world.command("WebKitWebDriver").arg(port), Stdio::null());
-    desktop.session = desktop.begin();
     desktop
 }
 
@@ -108,8 +115,34 @@ impl Desktop {
         line.trim().to_owned()
     }
 
-    fn begin(&self) -> String {
-        let browser = json!({ "binary": program(), "args": [] });
+    /// Starts the app with these arguments and the world's environment as it is now, after one that was there before.
+    pub fn launch(&mut self, world: &World, arguments: &[&str]) {
+        self.leave();
+        // A driver for each run of the app: one keeps a session for longer than the app it was with.
+        self.port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = format!("--port={}", self.port);
+        self.start(world.command("WebKitWebDriver").arg(port), Stdio::null());
+        self.session = self.begin(arguments);
+    }
+
+    /// Ends the app and its driver, as a crash does.
+    fn leave(&mut self) {
+        if !self.session.is_empty() {
+            let _ = self.ask("DELETE", &format!("session/{}", self.session), "");
+            self.session.clear();
+            self.at.borrow_mut().clear();
+            let driver = self.processes.pop().unwrap();
+            end(driver);
+        }
+    }
+
+    /// Starts a program that ends with the desktop; nobody reads what it says.
+    pub fn run(&mut self, command: &mut Command) {
+        self.start(command, Stdio::null());
+    }
+
+    fn begin(&self, arguments: &[&str]) -> String {
+        let browser = json!({ "binary": program(), "args": arguments });
         let wanted = json!({ "capabilities": { "alwaysMatch": { "webkitgtk:browserOptions": browser } } });
         let until = Instant::now() + PATIENCE;
         loop {
@@ -121,12 +154,21 @@ impl Desktop {
         }
     }
 
+    /// One request of the session; `Err` is what the driver says.
+    pub(super) fn drive(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+        let path = format!("session/{}/{path}", self.session);
+        if method == "POST" { self.post(&path, body) } else { self.answer(method, &path, "") }
+    }
+
     fn post(&self, path: &str, body: &Value) -> Result<Value, String> {
-        self.ask("POST", path, &body.to_string()).map_err(|e| e.to_string()).and_then(|text| {
-            let mut value: Value = serde_json::from_str(&text).map_err(|e| format!("{e}: {text}"))?;
-            let value = value["value"].take();
-            if value["error"].is_string() { Err(value.to_string()) } else { Ok(value) }
-        })
+        self.answer("POST", path, &body.to_string())
+    }
+
+    fn answer(&self, method: &str, path: &str, body: &str) -> Result<Value, String> {
+        let text = self.ask(method, path, body).map_err(|e| e.to_string())?;
+        let mut value: Value = serde_json::from_str(&text).map_err(|e| format!("{e}: {text}"))?;
+        let value = value["value"].take();
+        if value["error"].is_string() { Err(value.to_string()) } else { Ok(value) }
     }
 
     /// One request of the driver, which is on this machine and speaks plain HTTP.
@@ -213,13 +255,16 @@ impl Desktop {
 
 impl Drop for Desktop {
     fn drop(&mut self) {
-        if !self.session.is_empty() {
-            let _ = self.ask("DELETE", &format!("session/{}", self.session), "");
-        }
-        for child in self.processes.iter_mut().rev() {
-            let group = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
-            let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
-            let _ = child.wait();
+        self.leave();
+        while let Some(last) = self.processes.pop() {
+            end(last);
         }
     }
+}
+
+/// Ends a process and all it started.
+fn end(mut child: Child) {
+    let group = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+    let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
+    let _ = child.wait();
 }

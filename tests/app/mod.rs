@@ -3,3 +3,6 @@
 mod bundle;
 mod desktop;
 mod shell;
+mod story;
+mod tray;
+mod window;

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use messages_api::{Reply, Script};
 use serde_json::{Value, json};
 
-use super::desktop::{PATIENCE, dbus, open, program};
+use super::desktop::{PATIENCE, open, program};
+use super::tray::{self, menu};
 use crate::harness::claude::{Claude, Version};
 use crate::harness::world::World;
 
@@ -32,43 +33,15 @@ fn seen(world: &World) -> String {
     String::from_utf8_lossy(&found.stdout).into_owned()
 }
 
-/// Where the tray icon is on the bus: the name and the path.
-fn tray(world: &World) -> Option<(String, String)> {
-    let listed = dbus(
-        world,
-        "org.kde.StatusNotifierWatcher",
-        "/StatusNotifierWatcher",
-        "org.freedesktop.DBus.Properties.Get",
-        &["org.kde.StatusNotifierWatcher", "RegisteredStatusNotifierItems"],
-    );
-    let item = listed.split('\'').find(|word| word.contains("/org/ayatana"))?;
-    let (name, path) = item.split_at(item.find('/')?);
-    Some((name.to_owned(), path.to_owned()))
-}
-
-/// The tray's menu as the bus has it.
-fn menu(world: &World) -> String {
-    let Some((name, path)) = tray(world) else { return String::new() };
-    let said = dbus(
-        world,
-        &name,
-        &path,
-        "org.freedesktop.DBus.Properties.Get",
-        &["org.kde.StatusNotifierItem", "Menu"],
-    );
-    let Some(at) = said.split('\'').nth(1) else { return String::new() };
-    dbus(world, &name, at, "com.canonical.dbusmenu.GetLayout", &["0", "--", "-1", "[]"])
-}
-
 #[test]
 fn the_app_starts_with_its_first_run_and_a_tray_icon_whose_menu_has_every_entry() {
     let mut world = bare();
     let desktop = open(&mut world);
-    let glance = desktop.gives("glance", &Value::Null);
-    assert_eq!(glance["first_run"], true);
-    assert_eq!(glance["tray"]["shape"].as_str().unwrap(), "error", "there is no agent program: {glance:#}");
-    assert_eq!(glance["troubles"][0]["kind"], "no-agent");
-    until("the tray icon", || tray(&world).is_some());
+    assert_eq!(desktop.gives("glance", &Value::Null)["first_run"], true);
+    // Whether there is an agent program is found out meanwhile.
+    until("no agent", || desktop.gives("glance", &Value::Null)["troubles"][0]["kind"] == "no-agent");
+    assert_eq!(desktop.gives("glance", &Value::Null)["tray"]["shape"], "error");
+    until("the tray icon", || tray::item(&world).is_some());
     for entry in
         ["Open Prime Agent Orchestrator", "Spawn an Agent…", "Clean Up…", "Settings…", "Quit (Agents Go On)"]
     {
