@@ -11,6 +11,7 @@ use pao_core::life::watch::{Changes, Watch};
 use pao_core::registry::Registry;
 use pao_core::spawn::program;
 
+use crate::credentials;
 use crate::shell::Shell;
 
 /// How long a watcher that broke down is left alone.
@@ -21,6 +22,7 @@ pub fn begin(shell: &Shell) {
     let shell = shell.clone();
     tauri::async_runtime::spawn(async move {
         shell.check_command();
+        credentials::keep(&shell).await;
         shell.refresh().await;
         tauri::async_runtime::spawn(look_for_agent(shell.clone()));
         loop {
@@ -71,6 +73,7 @@ async fn watch(shell: Shell) -> Result<(), Error> {
     let rest = async {
         while file.exists() {
             files.next().await;
+            credentials::keep(&shell).await;
             shell.refresh().await;
         }
     };

@@ -1,6 +1,7 @@
 //! The menu-bar app: a thin shell over `pao-core`. It parses, calls one verb of the core, and shows the answer.
 
 mod commands;
+mod credentials;
 mod door;
 mod events;
 mod hotkey;
@@ -15,7 +16,7 @@ mod windows;
 use std::process::ExitCode;
 
 use pao_core::Error;
-use pao_core::host::{Host, os};
+use pao_core::host::{Host, os, secrets};
 use tauri::{Manager, RunEvent};
 
 use crate::shell::Shell;
@@ -32,6 +33,8 @@ fn main() -> ExitCode {
         ));
     }
     let _log = log::begin(&host);
+    // Reads nothing yet: a secret is read when it is needed.
+    secrets::own();
     match build(host) {
         Ok(app) => {
             app.run(happened);
@@ -82,7 +85,12 @@ fn happened(app: &tauri::AppHandle, event: RunEvent) {
     match event {
         // The last window was closed; the tray stays. Only quitting has a code.
         RunEvent::ExitRequested { code: None, api, .. } => api.prevent_exit(),
-        RunEvent::Exit => tracing::info!("the app ends; agents go on"),
+        RunEvent::Exit => {
+            if let Some(shell) = app.try_state::<Shell>() {
+                credentials::end(&shell);
+            }
+            tracing::info!("the app ends; agents go on");
+        }
         #[cfg(target_os = "macos")]
         RunEvent::Reopen { .. } => popover::show(app, None),
         _ => {

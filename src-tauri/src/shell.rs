@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pao_core::config::Config;
+use pao_core::host::secrets::Service;
 use pao_core::host::{Host, os};
 use pao_core::life::clean;
 use pao_core::registry::Registry;
@@ -45,6 +46,8 @@ pub struct Inner {
     pub page: Mutex<Option<crate::door::Page>>,
     /// Holds what was copied: on Linux it is gone with whoever put it there.
     pub clipboard: Mutex<Option<arboard::Clipboard>>,
+    /// Where `pao` asks for secrets.
+    pub credentials: tokio::sync::Mutex<Option<Service>>,
     registry: Mutex<Option<Arc<Registry>>>,
     glance: Mutex<Option<Glance>>,
     refreshing: tokio::sync::Mutex<()>,
@@ -79,6 +82,7 @@ impl Shell {
             tray: Mutex::default(),
             page: Mutex::default(),
             clipboard: Mutex::default(),
+            credentials: tokio::sync::Mutex::default(),
             registry: Mutex::default(),
             glance: Mutex::default(),
             refreshing: tokio::sync::Mutex::default(),

@@ -1,6 +1,7 @@
 //! The real app on a desktop of its own: a display, a window manager, a panel with a tray, a bus.
 
 mod bundle;
+mod credentials;
 mod desktop;
 mod shell;
 mod story;

@@ -206,6 +206,7 @@ const SECRET_EXAMPLES: &str = "\
 Examples:
   pao secret set facts              asks without showing what is typed
   pass show memory | pao secret set facts
+  pao secret status
   pao secret delete facts";
 
 const INDEX_EXAMPLES: &str = "\
@@ -586,6 +587,8 @@ pub enum Secret {
         #[arg(add = names::secrets())]
         name: String,
     },
+    /// Say for each memory store behind a login whether its value is kept, and where; never the value
+    Status,
 }
 
 #[derive(Debug, Args)]

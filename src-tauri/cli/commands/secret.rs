@@ -1,8 +1,8 @@
-//! `pao secret`: keeps a password or token. Its value never stands on a command line.
+//! `pao secret`: keeps a password or token, and says whether it is kept. Its value never stands on a command line.
 
 use pao_core::config::{Config, keys};
 use pao_core::host::Host;
-use pao_core::host::secrets::{Secret as Value, SecretStore};
+use pao_core::host::secrets::{self, Secret as Value, SecretStore};
 use pao_core::{Error, wire};
 
 use crate::args::Secret;
@@ -13,6 +13,7 @@ pub async fn run(host: &Host, screen: Screen, what: Secret) -> Result<u8, Error>
     let config = Config::load(host)?;
     let store = SecretStore::new(host, &config.secrets.store)?;
     let (name, done, gone) = match what {
+        Secret::Status => return status(host, screen, &config, &store).await,
         Secret::Set { name } => {
             let name = of_source(&name);
             known(&config, &name)?;
@@ -35,6 +36,39 @@ pub async fn run(host: &Host, screen: Screen, what: Secret) -> Result<u8, Error>
         screen.say(&format!("{}: {done} in {}\n", clean(&name), store.place()))?;
     }
     Ok(0)
+}
+
+/// Each secret that a source takes, and whether it is there. Where one cannot be asked for, that is its state, and the
+/// exit code's.
+async fn status(host: &Host, screen: Screen, config: &Config, store: &SecretStore) -> Result<u8, Error> {
+    let (mut rows, mut code) = (Vec::new(), 0);
+    for name in config.secret_names() {
+        let variable = secrets::variable(name);
+        let state = if host.var(&variable).is_some() {
+            format!("in the variable {variable}")
+        } else {
+            match store.is_kept(name).await {
+                Ok(true) => format!("kept in {}", store.place()),
+                Ok(false) => "not there".to_string(),
+                Err(error) => {
+                    let error = Error::from(error);
+                    code = error.kind.exit_code();
+                    format!("{}; {}", error.message, error.next)
+                }
+            }
+        };
+        rows.push(wire::Item { what: name.to_string(), gone: state == "not there", state });
+    }
+    if screen.json {
+        screen.document(&rows)?;
+    } else if rows.is_empty() {
+        screen.say("no memory store behind a login is configured\n")?;
+    } else {
+        screen.say(
+            &rows.iter().map(|row| format!("{}: {}\n", clean(&row.what), row.state)).collect::<String>(),
+        )?;
+    }
+    Ok(code)
 }
 
 /// Refuses a secret that nobody would ever ask for.

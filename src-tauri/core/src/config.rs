@@ -177,13 +177,14 @@ impl FreshnessConfig {
 #[derive(Debug, Clone, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct SecretsConfig {
-    /// `keyring` (Keychain, Secret Service) or, only by explicit choice, `file` (0600).
+    /// `auto` (Keychain, Secret Service; on macOS through the app where it runs), `keyring` (the same, each program by
+    /// itself), `app` (the same, only through the app) or, only by explicit choice, `file` (0600).
     pub store: String,
 }
 
 impl Default for SecretsConfig {
     fn default() -> Self {
-        Self { store: "keyring".into() }
+        Self { store: "auto".into() }
     }
 }
 

@@ -370,7 +370,15 @@ async fn secrets(host: &Host, config: &Config) -> Check {
     };
     let wanted = config.sources.values().any(|s| s.kind() != "history" && s.enabled());
     match store.self_test().await {
-        Ok(()) => Check::ok(NAME, format!("{} keeps a value across processes", store.place())),
+        Ok(()) => {
+            let kept = format!("{} keeps a value across processes", store.place());
+            match store.signed().await {
+                None => Check::ok(NAME, kept),
+                Some(note) => {
+                    Check::warning(NAME, format!("{kept}; {note}"), "pao config set secrets.store file")
+                }
+            }
+        }
         // Without a store that asks for a password, its absence costs nothing.
         Err(error) if !wanted => {
             let error = Error::from(error);

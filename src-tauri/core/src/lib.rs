@@ -7,6 +7,7 @@ pub mod agent;
 pub mod capture;
 pub mod config;
 pub mod context;
+pub mod credentials;
 pub mod doctor;
 pub mod entrance;
 pub mod error;

@@ -83,6 +83,7 @@ const OURS: &[(&str, &str)] = &[
     ("history", "the search index of your transcripts (never the transcripts)"),
     ("locks", "locks"),
     ("logs", "the app's log"),
+    ("run", "where the app listens for pao"),
     ("secrets", "the folder of passwords and tokens"),
     ("shown.json", "the memories that were shown last"),
     ("spool", "events of agents"),
@@ -106,11 +107,21 @@ const COMPLETIONS: &[(&str, &str)] = &[
 
 /// Everything that would be removed, in that order. Only reads.
 pub async fn plan(host: &Host) -> Result<Plan, Error> {
+    plan_with(host, true).await
+}
+
+/// The same for who only wants to see what is there: the system's secret store, which may ask the user for a password,
+/// is not asked. What it may hold is listed with "if one is kept".
+pub async fn look(host: &Host) -> Result<Vec<Trace>, Error> {
+    Ok(plan_with(host, false).await?.traces)
+}
+
+async fn plan_with(host: &Host, ask: bool) -> Result<Plan, Error> {
     let mut plan = Plan::default();
     let agents = if host.registry_file().exists() { with_rows(host, &mut plan).await? } else { Vec::new() };
     without_rows(host, &agents, &mut plan);
     let traces = &mut plan.traces;
-    traces.extend(secrets(host).await);
+    traces.extend(secrets(host, ask).await);
     for (path, mark) in COMPLETIONS {
         let path = host.home.join(path);
         if std::fs::read_to_string(&path).is_ok_and(|text| text.contains(mark)) {
@@ -270,13 +281,15 @@ fn trace(host: &Host, what: &str, path: PathBuf) -> Trace {
 }
 
 /// The secrets of configured sources; a store cannot be asked for all that is ours in it.
-async fn secrets(host: &Host) -> Vec<Trace> {
+async fn secrets(host: &Host, ask: bool) -> Vec<Trace> {
     let Ok(config) = Config::load(host) else { return Vec::new() };
     let Ok(store) = SecretStore::new(host, &config.secrets.store) else { return Vec::new() };
     let mut found = Vec::new();
     for name in config.secret_names() {
-        if store.get(name).await.is_ok_and(|value| value.is_some()) {
-            let what = format!("the password or token of {name}, in {}", store.place());
+        let kept = if ask { Some(store.is_kept(name).await.unwrap_or(false)) } else { store.has(name) };
+        if kept != Some(false) {
+            let unsure = if kept.is_none() { ", if one is kept" } else { "" };
+            let what = format!("the password or token of {name}, in {}{unsure}", store.place());
             found.push(Trace { what, kind: Kind::Secret { name: name.to_owned() } });
         }
     }

@@ -24,12 +24,19 @@ use crate::{events, hotkey, not_yet};
 pub async fn settings(shell: &Shell, _with: ()) -> Result<Settings, Error> {
     let context = shell.context_to_ask().await?;
     let Context { host, config, .. } = &context;
-    let written = uninstall::plan(host).await?.traces;
+    let written = uninstall::look(host).await?;
     let store = SecretStore::new(host, &config.secrets.store)?;
     let marked = marks::list(&context, None).await?;
+    let secret_note = store.note().await;
+    let mut sources = sources(config);
+    for source in &mut sources {
+        if source.source.kind != "history" {
+            source.has_secret = store.has(&source.source.name);
+        }
+    }
     Ok(Settings {
         values: edit::settings_anyway(host).iter().map(Setting::from).collect(),
-        sources: sources(config),
+        sources,
         roots: Vec::new(),
         terminals: terminals(host),
         agents: agents(&context).await,
@@ -46,6 +53,7 @@ pub async fn settings(shell: &Shell, _with: ()) -> Result<Settings, Error> {
             .collect(),
         config_path: host.config_file().to_string_lossy().into_owned(),
         secret_store: store.place(),
+        secret_note,
     })
 }
 

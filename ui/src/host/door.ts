@@ -1184,7 +1184,11 @@ config_path: string,
 /**
  * What keeps secrets here: "Keychain", "Secret Service", "a file only you can read".
  */
-secret_store: string, };
+secret_store: string, 
+/**
+ * How that stands: locked, denied, none there, asks after each update, plain files.
+ */
+secret_note: string | null, };
 
 /**
  * Choices in effect.

@@ -27,6 +27,11 @@ export class PreviewState {
   async now(wish: Wish): Promise<void> {
     clearTimeout(this.#timer)
     const turn = (this.#turn += 1)
+    // The panel is made hidden when the app starts. Asking the stores may ask the user for a password, so it waits.
+    if (document.hidden) {
+      document.addEventListener('visibilitychange', () => turn === this.#turn && void this.now(wish), { once: true })
+      return
+    }
     clock.tick()
     this.since = clock.now
     try {

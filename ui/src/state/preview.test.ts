@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { use, type Preview, type Wish } from '../host'
 import { fake } from '../host/fake'
 import { PreviewState } from './preview.svelte'
@@ -53,5 +53,16 @@ describe('the preview', () => {
     for (const text of ['a', 'ab', 'abc']) preview.follow(wishFor(text, null), 5)
     await new Promise((done) => setTimeout(done, 30))
     expect(waiting.map((one) => one.wish.text)).toEqual(['abc'])
+  })
+
+  it('asks nothing as long as nobody can see it', async () => {
+    const waiting = slowHost()
+    const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
+    const preview = new PreviewState()
+    await preview.now(wishFor('a', null))
+    expect(waiting).toEqual([])
+    hidden.mockRestore()
+    document.dispatchEvent(new Event('visibilitychange'))
+    await vi.waitFor(() => expect(waiting.map((one) => one.wish.text)).toEqual(['a']))
   })
 })

@@ -99,8 +99,8 @@ pub const GENERAL: &[Key] = &[
     ),
     key(
         "secrets.store",
-        Takes::OneOf(&["keyring", "file"]),
-        Some("\"keyring\""),
+        Takes::OneOf(&["auto", "keyring", "app", "file"]),
+        Some("\"auto\""),
         "where secrets are kept; `file` is a 0600 file",
     ),
     key("clean.automatic", Takes::Flag, Some("false"), "clean up agents that are gone without being asked"),

@@ -6,6 +6,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::process::{Mark, Run, RunError};
+use super::secrets::Fault;
+use super::signing::Signing;
 use super::{Host, LoginItem};
 
 /// Whether this is macOS.
@@ -50,6 +52,23 @@ pub const LOGIN_UNSEEN: &str = "";
 
 /// What people call the system's secret store.
 pub const SECRET_STORE: &str = "Secret Service";
+
+/// By whom we are signed: the Secret Service does not look at that.
+pub async fn signing() -> &'static Signing {
+    &Signing::Irrelevant
+}
+
+/// An item of the Secret Service, through a connection of its own: a service that was not there yet, or was started
+/// anew, is found the next time.
+pub fn secret_entry(service: &str, name: &str) -> keyring_core::Result<keyring_core::Entry> {
+    use keyring_core::api::CredentialStoreApi;
+    zbus_secret_service_keyring_store::Store::new()?.build(service, name, None)
+}
+
+/// What a failure of the store's own means; the Secret Service's say it themselves.
+pub fn secret_fault(_error: &(dyn std::error::Error + Send + Sync + 'static)) -> Option<Fault> {
+    None
+}
 
 /// Folders where programs are commonly installed although a bare PATH does not name them.
 pub const PROGRAM_FOLDERS: &[&str] = &["/usr/local/bin", "/snap/bin", "/home/linuxbrew/.linuxbrew/bin"];

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use smappservice_rs::{AppService, ServiceStatus, ServiceType};
 
 use super::process::{Mark, Run, RunError};
+use super::secrets::Fault;
+use super::signing::{self, Signing};
 use super::terminal::terminal_app;
 use super::{Host, LoginItem};
 
@@ -44,6 +46,43 @@ pub const LOGIN_UNSEEN: &str = "; it may be in the Keychain, which pao does not 
 
 /// What people call the system's secret store.
 pub const SECRET_STORE: &str = "Keychain";
+
+/// By whom we are signed: the Keychain knows programs by that. Found out once.
+pub async fn signing() -> &'static Signing {
+    static FOUND: tokio::sync::OnceCell<Signing> = tokio::sync::OnceCell::const_new();
+    FOUND
+        .get_or_init(|| async {
+            let Some(own) = own_program() else { return Signing::Unknown };
+            let said = Run::new("/usr/bin/codesign").args(["-d", "-vv"]).arg(own).output().await;
+            // It speaks on standard error, and fails where nothing is signed.
+            said.map_or(Signing::Unknown, |said| signing::read(&said.error_text()))
+        })
+        .await
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "who is signed is this very process, whatever `Host` calls our program"
+)]
+fn own_program() -> Option<PathBuf> {
+    std::env::current_exe().and_then(|own| own.canonicalize()).ok()
+}
+
+/// An item of the login keychain.
+pub fn secret_entry(service: &str, name: &str) -> keyring_core::Result<keyring_core::Entry> {
+    keyring::Entry::new(service, name).map(|entry| entry.inner)
+}
+
+/// What a failure of the Keychain's own means, by its number: the user said no (-128), the password was wrong (-25293),
+/// nobody could be asked (-25308).
+pub fn secret_fault(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Option<Fault> {
+    let error = error.downcast_ref::<security_framework::base::Error>()?;
+    match error.code() {
+        -128 | -25293 => Some(Fault::Denied),
+        -25308 => Some(Fault::Locked),
+        _ => None,
+    }
+}
 
 /// Folders where programs are commonly installed although a bare PATH does not name them.
 pub const PROGRAM_FOLDERS: &[&str] = &["/opt/homebrew/bin", "/usr/local/bin", "/opt/local/bin"];

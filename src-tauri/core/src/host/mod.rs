@@ -9,6 +9,7 @@ pub mod memory;
 pub mod probe;
 pub mod process;
 pub mod secrets;
+pub mod signing;
 pub mod terminal;
 
 #[cfg(not(target_os = "macos"))]

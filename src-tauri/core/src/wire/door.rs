@@ -612,6 +612,8 @@ pub struct Settings {
     pub config_path: String,
     /// What keeps secrets here: "Keychain", "Secret Service", "a file only you can read".
     pub secret_store: String,
+    /// How that stands: locked, denied, none there, asks after each update, plain files.
+    pub secret_note: Option<String>,
 }
 
 /// One source in the settings.

@@ -45,6 +45,7 @@ export function settings(): Settings {
     written: written(),
     config_path: '/Users/dev/Library/Application Support/pao/config.toml',
     secret_store: 'Keychain',
+    secret_note: null,
   }
 }
 
