@@ -1,4 +1,4 @@
-//! Watches the registry and tells the windows what changed, whoever changed it: the app, the command line or a hook.
+//! Watches the registry, projects and transcripts, and tells the windows what changed, whoever changed it: the app, the command line or a hook.
 //!
 //! Nothing is asked again and again. When the watcher breaks down it is begun anew; meanwhile the windows keep what
 //! they last knew.
@@ -6,10 +6,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pao_core::Error;
+use pao_core::config::Config;
 use pao_core::life::watch::{Changes, Watch};
 use pao_core::registry::Registry;
 use pao_core::spawn::program;
+use pao_core::{Error, projects};
 
 use crate::credentials;
 use crate::shell::Shell;
@@ -17,8 +18,27 @@ use crate::shell::Shell;
 /// How long a watcher that broke down is left alone.
 const REST: Duration = Duration::from_secs(2);
 
+/// Of how many projects the changes are wanted: those a window or the tray's menu shows without being asked.
+const SHOWN: usize = 12;
+
+/// Watches projects and transcripts, and begins anew when that breaks down; what was seen is kept meanwhile.
+async fn watch_projects(shell: Shell) {
+    loop {
+        let (config, _) = Config::load_or_defaults(&shell.host);
+        let mut watch = projects::Watch::start(&shell.host, &config);
+        while let Some(seen) = watch.next().await {
+            shell.see(seen);
+            let glance = shell.refresh().await;
+            watch.show(glance.projects.iter().take(SHOWN).map(|project| project.folder.clone().into()));
+        }
+        tracing::error!("projects are not watched any more; that is begun anew");
+        tokio::time::sleep(REST).await;
+    }
+}
+
 /// Begins to watch, for as long as the app runs.
 pub fn begin(shell: &Shell) {
+    tauri::async_runtime::spawn(watch_projects(shell.clone()));
     let shell = shell.clone();
     tauri::async_runtime::spawn(async move {
         shell.check_command();

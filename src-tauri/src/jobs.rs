@@ -31,8 +31,8 @@ pub struct Jobs {
 
 struct Row {
     job: Job,
-    /// What was to be started, and the briefing as the user edited it.
-    wanted: (Request, Option<String>),
+    /// What was to be started.
+    wanted: Request,
     cancel: CancellationToken,
     answer: Option<mpsc::Sender<bool>>,
 }
@@ -43,7 +43,7 @@ impl Jobs {
         &self,
         name: &str,
         shown: &str,
-        wanted: (Request, Option<String>),
+        wanted: Request,
         now: DateTime<Utc>,
     ) -> (String, CancellationToken) {
         let number = {
@@ -97,7 +97,7 @@ impl Jobs {
     }
 
     /// What a job was to start.
-    pub fn wanted(&self, id: &str) -> Option<(Request, Option<String>)> {
+    pub fn wanted(&self, id: &str) -> Option<Request> {
         lock(&self.rows).get(id).map(|row| row.wanted.clone())
     }
 
@@ -167,8 +167,6 @@ pub struct Followed {
     pub job: String,
     /// Its cancellation.
     pub cancel: CancellationToken,
-    /// The briefing as the user edited it.
-    pub markdown: Option<String>,
 }
 
 impl Face for Followed {
@@ -218,8 +216,9 @@ impl Face for Followed {
         Ok(yes)
     }
 
-    fn edit(&self, markdown: &str) -> Result<Option<String>, Error> {
-        Ok(Some(self.markdown.clone().unwrap_or_else(|| markdown.to_string())))
+    fn edit(&self, _markdown: &str) -> Result<Option<String>, Error> {
+        // What was edited comes with the request; no window waits in the middle of a start.
+        Ok(None)
     }
 }
 

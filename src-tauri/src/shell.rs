@@ -9,6 +9,7 @@ use pao_core::config::Config;
 use pao_core::host::secrets::Service;
 use pao_core::host::{Host, os};
 use pao_core::life::clean;
+use pao_core::projects;
 use pao_core::registry::Registry;
 use pao_core::registry::messages::Fate;
 use pao_core::spawn::passed;
@@ -51,6 +52,7 @@ pub struct Inner {
     registry: Mutex<Option<Arc<Registry>>>,
     glance: Mutex<Option<Glance>>,
     refreshing: tokio::sync::Mutex<()>,
+    projects: Mutex<Arc<projects::Seen>>,
     sources: Mutex<BTreeMap<String, SourceDot>>,
     troubles: Mutex<BTreeMap<&'static str, Trouble>>,
     preview: Mutex<CancellationToken>,
@@ -86,6 +88,7 @@ impl Shell {
             registry: Mutex::default(),
             glance: Mutex::default(),
             refreshing: tokio::sync::Mutex::default(),
+            projects: Mutex::default(),
             sources: Mutex::default(),
             troubles: Mutex::default(),
             preview: Mutex::default(),
@@ -112,6 +115,16 @@ impl Shell {
     /// The registry that is watched.
     pub fn watched(&self) -> Option<Arc<Registry>> {
         lock(&self.registry).clone()
+    }
+
+    /// What there is of projects from now on.
+    pub fn see(&self, projects: Arc<projects::Seen>) {
+        *lock(&self.projects) = projects;
+    }
+
+    /// Projects and folders as they were last seen.
+    pub fn projects(&self) -> Arc<projects::Seen> {
+        lock(&self.projects).clone()
     }
 
     /// Notes what keeps the app from doing its work, or that it no longer does.
@@ -165,6 +178,7 @@ impl Shell {
             self.trouble("rows", read.as_ref().err());
         }
         let sources = self.sources(&config);
+        let projects = self.projects();
         let troubles: Vec<Trouble> = lock(&self.troubles).values().cloned().collect();
         glance::glance(&Seen {
             host: &self.host,
@@ -173,6 +187,9 @@ impl Shell {
             first_run: agents.is_empty() && !self.host.config_file().exists(),
             agents: &agents,
             queued: &queued,
+            projects: &projects.projects,
+            roots: &projects.roots,
+            indexed: projects.indexed,
             folders: &folders,
             sources: &sources,
             troubles: &troubles,

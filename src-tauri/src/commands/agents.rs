@@ -151,7 +151,7 @@ pub async fn handover(shell: &Shell, with: Handover) -> Result<Outcome, Error> {
     let text = with.text.unwrap_or_default();
     let Some(to) = &with.to else {
         let request = handover::to_new(&context, &from, Request { text, ..Request::default() }).await?;
-        super::spawn::begin(shell, request, None);
+        super::spawn::begin(shell, request);
         return Ok(well(from.name, "a new agent is being started with its work"));
     };
     if !text.is_empty() {

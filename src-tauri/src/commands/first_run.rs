@@ -1,11 +1,15 @@
 //! The first run: what is there already, and a sample of what an agent would know.
 
+use std::path::PathBuf;
+
 use pao_core::spawn::request::Request;
+use pao_core::view::roots;
 use pao_core::wire::Check;
 use pao_core::wire::door::FirstRun;
-use pao_core::{Error, doctor, spawn};
+use pao_core::{Error, doctor, projects, spawn};
 use tokio_util::sync::CancellationToken;
 
+use super::settings::watch_exactly;
 use crate::door::FirstChoices;
 use crate::jobs::Unasked;
 use crate::shell::Shell;
@@ -20,10 +24,12 @@ pub async fn first_run(shell: &Shell, _with: ()) -> Result<FirstRun, Error> {
     let checks = doctor::examine(&shell.host).await;
     let checks: Vec<Check> = checks.iter().filter(|c| ABOUT.contains(&&*c.name)).map(Into::into).collect();
     let context = shell.context_to_ask().await?;
-    let recent = context.registry.folders().await?.into_iter().find(|folder| folder.is_dir());
+    let (proposals, sessions) = projects::proposed(&shell.host, &context.config).await;
+    let recent =
+        sessions.iter().map(|session| PathBuf::from(&session.project)).find(|folder| folder.is_dir());
     let mut first = FirstRun {
         checks,
-        roots: Vec::new(),
+        roots: roots::proposed(&shell.host, &proposals, Some(shell.host.now())),
         sample: Vec::new(),
         sample_project: None,
         sample_lines: 0,
@@ -45,10 +51,7 @@ pub async fn finish(shell: &Shell, with: FirstChoices) -> Result<(), Error> {
         return Err(not_yet::verb("opening at login", "add the app to your login items yourself"));
     }
     if !with.roots.is_empty() {
-        return Err(not_yet::verb(
-            "watching folders",
-            "choose none for now; a spawn finds any folder you name",
-        ));
+        watch_exactly(shell, with.roots)?;
     }
     let hotkey = hotkey::change(shell, with.hotkey.as_deref())?;
     if let Some(note) = hotkey.note {

@@ -1,6 +1,6 @@
 //! The settings, and their changes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pao_core::config::edit::{self, Editor};
 use pao_core::config::{Config, HistoryConfig, SourceConfig, keys, tolerant};
@@ -10,11 +10,13 @@ use pao_core::marks;
 use pao_core::source::SourceError;
 use pao_core::spawn::agreed::{self, Agreed, Back};
 use pao_core::spawn::program;
+use pao_core::view::roots as view;
 use pao_core::wire::door::{
-    AgentChoice, FolderConsent, Hotkey, Marked, Outcome, Settings, SourceSettings, Switch, TerminalChoice,
+    AgentChoice, FolderConsent, Hotkey, Marked, Outcome, Root, Settings, SourceSettings, Switch,
+    TerminalChoice,
 };
 use pao_core::wire::{Setting, Source};
-use pao_core::{Context, Error, agent, uninstall};
+use pao_core::{Context, Error, agent, projects, uninstall};
 use tauri_plugin_dialog::DialogExt;
 
 use crate::door::{Change, Consent, NewSource, Secret, Switching};
@@ -37,7 +39,7 @@ pub async fn settings(shell: &Shell, _with: ()) -> Result<Settings, Error> {
     Ok(Settings {
         values: edit::settings_anyway(host).iter().map(Setting::from).collect(),
         sources,
-        roots: Vec::new(),
+        roots: roots(shell, config).await,
         terminals: terminals(host),
         agents: agents(&context).await,
         folders: folders(&context).await?,
@@ -239,8 +241,25 @@ pub async fn set_hotkey(shell: &Shell, keys: Option<String>) -> Result<Hotkey, E
     hotkey::change(shell, keys.as_deref())
 }
 
-pub async fn set_roots(_shell: &Shell, _roots: Vec<String>) -> Result<Settings, Error> {
-    Err(not_yet::verb("watching folders", "name the folder when you spawn"))
+pub async fn set_roots(shell: &Shell, folders: Vec<String>) -> Result<Settings, Error> {
+    watch_exactly(shell, folders)?;
+    settings(shell, ()).await
+}
+
+/// Watches exactly these folders from now on.
+pub fn watch_exactly(shell: &Shell, folders: Vec<String>) -> Result<(), Error> {
+    tolerant::keep_aside(&shell.host)?;
+    let folders: Vec<PathBuf> = folders.into_iter().map(PathBuf::from).collect();
+    projects::set(&shell.host, &folders)
+}
+
+/// Folders that are watched, then such that could be.
+async fn roots(shell: &Shell, config: &Config) -> Vec<Root> {
+    let host = &shell.host;
+    let configured = projects::configured(host, config);
+    let mut rows = view::watched(host, &configured, &shell.projects().roots);
+    rows.extend(view::proposed(host, &projects::proposed(host, config).await.0, None));
+    rows
 }
 
 pub async fn choose_folder(shell: &Shell, _with: ()) -> Result<Option<String>, Error> {

@@ -35,18 +35,17 @@ pub async fn preview(shell: &Shell, wish: Wish) -> Result<Preview, Error> {
 
 pub async fn spawn(shell: &Shell, wish: Wish) -> Result<String, Error> {
     let request = request(&wish)?;
-    Ok(begin(shell, request, wish.markdown))
+    Ok(begin(shell, request))
 }
 
 /// Begins a spawn that windows follow; the job's id.
-pub fn begin(shell: &Shell, request: Request, markdown: Option<String>) -> String {
+pub fn begin(shell: &Shell, request: Request) -> String {
     let folder = request.folder.as_deref();
     let base = folder.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let name = request.name.clone().or(base).unwrap_or_default();
     let shown = folder.map(|folder| shell.host.display(folder)).unwrap_or_default();
-    let wanted = (request.clone(), markdown.clone());
-    let (job, cancel) = shell.jobs.begin(&name, &shown, wanted, shell.host.now());
-    let face = Followed { shell: shell.clone(), job: job.clone(), cancel, markdown };
+    let (job, cancel) = shell.jobs.begin(&name, &shown, request.clone(), shell.host.now());
+    let face = Followed { shell: shell.clone(), job: job.clone(), cancel };
     tauri::async_runtime::spawn(async move {
         let shell = &face.shell;
         let result = match shell.context().await {
@@ -63,14 +62,14 @@ pub fn begin(shell: &Shell, request: Request, markdown: Option<String>) -> Strin
 }
 
 pub async fn again(shell: &Shell, with: Again) -> Result<String, Error> {
-    let (mut request, markdown) = shell
+    let mut request = shell
         .jobs
         .wanted(&with.job)
         .ok_or_else(|| Error::user("this start is too long ago", "spawn the agent anew"))?;
     if with.terminal.is_some() {
         request.terminal = with.terminal;
     }
-    Ok(begin(shell, request, markdown))
+    Ok(begin(shell, request))
 }
 
 pub async fn jobs(shell: &Shell, _with: ()) -> Result<Vec<Job>, Error> {
@@ -79,12 +78,6 @@ pub async fn jobs(shell: &Shell, _with: ()) -> Result<Vec<Job>, Error> {
 
 /// What the window chose, checked.
 fn request(wish: &Wish) -> Result<Request, Error> {
-    if wish.worktree {
-        return Err(not_yet::verb(
-            "a worktree of its own",
-            "make one with `git worktree add` and spawn there",
-        ));
-    }
     let unknown = |what: &str, word: &str| Error::internal(format!("the window asks for {what} {word:?}"));
     let permission = wish.permission.as_deref();
     let permission =
@@ -102,7 +95,7 @@ fn request(wish: &Wish) -> Result<Request, Error> {
         delivery: delivery.transpose()?,
         budget: wish.budget.and_then(|budget| usize::try_from(budget).ok()),
         without_sources: wish.without_sources.clone(),
-        edit: wish.markdown.is_some(),
+        briefing: wish.markdown.clone(),
         // On a new branch.
         worktree: wish.worktree.then(String::new),
         ..Request::default()

@@ -605,6 +605,14 @@ agents: Array<AgentRow>,
  */
 projects: Array<ProjectRow>, 
 /**
+ * Folders in which projects are looked for, as they fare.
+ */
+roots: Array<Root>, 
+/**
+ * How often the history was brought up to date: what was read of it may be another now.
+ */
+indexed: number, 
+/**
  * How the sources fared when they were last asked.
  */
 sources: Array<SourceDot>, 

@@ -61,6 +61,17 @@ pub async fn look(host: &Host, config: &Config, agents: &[Agent], asked: Asked) 
     Look { projects, roots, proposals }
 }
 
+/// Folders that could be roots, too, as the history tells. Nothing is walked through.
+pub async fn proposed(host: &Host, config: &Config) -> (Vec<Proposal>, Vec<Session>) {
+    let (away, settings) = (host.clone(), config.clone());
+    let asked = tokio::task::spawn_blocking(move || {
+        let history = settings.history().map(|(_, history)| history);
+        let sessions = history.map(|history| Sessions::default().last(&away, &history)).unwrap_or_default();
+        (proposals(&away, &configured(&away, &settings), &sessions), sessions)
+    });
+    asked.await.unwrap_or_default()
+}
+
 /// The folders that are configured, each once.
 pub fn configured(host: &Host, config: &Config) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = Vec::new();

@@ -23,8 +23,8 @@ use crate::project::Project as Repository;
 use crate::registry::agents::{Agent, State};
 use crate::source::history::Session;
 
-pub use look::{Asked, Look, look, trial};
-pub use roots::{Proposal, add, proposals, remove};
+pub use look::{Asked, Look, configured, look, proposed, trial};
+pub use roots::{Proposal, add, proposals, remove, set};
 pub use watch::{Event, Seen, Watch, events};
 
 /// One project.

@@ -109,8 +109,8 @@ fn refusal(host: &Host, folder: &Path) -> Option<&'static str> {
     }
 }
 
-/// Adds a root to the configuration; the path as it stands there. False where it already was in it.
-pub fn add(host: &Host, folder: &Path) -> Result<(PathBuf, bool), Error> {
+/// The folder itself, where it may be watched.
+fn check(host: &Host, folder: &Path) -> Result<PathBuf, Error> {
     let given = host.cwd.join(folder);
     let shown = host.display(&given);
     let real = given
@@ -125,6 +125,14 @@ pub fn add(host: &Host, folder: &Path) -> Result<(PathBuf, bool), Error> {
             "name a folder in which your projects are, as ~/code",
         ));
     }
+    Ok(real)
+}
+
+/// Adds a root to the configuration; the path as it stands there. False where it already was in it.
+pub fn add(host: &Host, folder: &Path) -> Result<(PathBuf, bool), Error> {
+    let given = host.cwd.join(folder);
+    let shown = host.display(&given);
+    let real = check(host, folder)?;
     let mut editor = Editor::open(host)?;
     let written = &editor.config().projects.roots;
     let known = written
@@ -172,6 +180,28 @@ pub fn remove(host: &Host, folder: &Path) -> Result<PathBuf, Error> {
     editor.remove_text(KEY, &written[place])?;
     editor.save()?;
     Ok(expand(host, &written[place]))
+}
+
+/// Watches exactly these folders. What is watched already stays as it is written, wherever it is now; all are looked at
+/// before anything is changed.
+pub fn set(host: &Host, folders: &[PathBuf]) -> Result<(), Error> {
+    let written = Editor::open(host)?.config().projects.roots.clone();
+    let before: Vec<PathBuf> = written.iter().map(|root| expand(host, root)).collect();
+    let same = |a: &Path, b: &Path| {
+        a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+    };
+    let is_in = |folder: &Path, all: &[PathBuf]| all.iter().any(|one| same(one, folder));
+    let new: Vec<&PathBuf> = folders.iter().filter(|folder| !is_in(folder, &before)).collect();
+    for folder in &new {
+        check(host, folder)?;
+    }
+    for folder in new {
+        add(host, folder)?;
+    }
+    for folder in before.iter().filter(|folder| !is_in(folder, folders)) {
+        remove(host, folder)?;
+    }
+    Ok(())
 }
 
 fn written_as(host: &Host, folder: &Path) -> Option<String> {

@@ -188,6 +188,8 @@ mod tests {
             tray: tray::tray(&agents, &[]),
             agents,
             projects: Vec::new(),
+            roots: Vec::new(),
+            indexed: 0,
             sources: Vec::new(),
             troubles: Vec::new(),
             first_run: false,

@@ -13,4 +13,5 @@ pub mod menu;
 pub mod page;
 pub mod place;
 pub mod preview;
+pub mod roots;
 pub mod tray;

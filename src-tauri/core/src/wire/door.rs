@@ -20,6 +20,10 @@ pub struct Glance {
     pub agents: Vec<AgentRow>,
     /// Watched projects, most recently active first.
     pub projects: Vec<ProjectRow>,
+    /// Folders in which projects are looked for, as they fare.
+    pub roots: Vec<Root>,
+    /// How often the history was brought up to date: what was read of it may be another now.
+    pub indexed: u32,
     /// How the sources fared when they were last asked.
     pub sources: Vec<SourceDot>,
     /// What the tray icon says.

@@ -33,6 +33,7 @@ export function fake(search = '', hash = ''): Fake {
     agents: flag('empty') || flag('first') ? [] : many ? manyAgents(1000) : agents(),
     projects: flag('empty') || flag('first') ? [] : many ? manyProjects(2000) : projects(),
     settings: settings(),
+    indexed: 1,
     marks: new Map(),
     cleaned: new Map(),
     jobs: new Map(),
@@ -89,6 +90,8 @@ export function glance(world: World): Glance {
   return {
     agents: world.agents,
     projects: world.projects,
+    roots: world.settings.roots.filter((root) => root.watched),
+    indexed: world.indexed,
     sources: world.first ? [] : [
       { name: 'postgres', state: 'ok', reason: null },
       { name: 'worker', state: 'timed-out', reason: 'no answer within 1.5 s' },

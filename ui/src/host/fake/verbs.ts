@@ -11,6 +11,7 @@ export interface World {
   agents: AgentRow[]
   projects: ProjectRow[]
   settings: Settings
+  indexed: number
   marks: Marks
   cleaned: Map<string, AgentRow[]>
   jobs: Map<string, FakeJob>

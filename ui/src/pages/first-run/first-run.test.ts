@@ -33,6 +33,19 @@ describe('the first run', () => {
     await waitFor(() => expect(asked('finish_first_run')).toMatchObject([{ hotkey: 'Ctrl+Shift+J', roots: expect.arrayContaining(['/Volumes/Work/新项目']) }]))
   })
 
+  it('shows what transcripts tell once they are read, and keeps what was chosen meanwhile', async () => {
+    const { user, host, asked } = openApp('?page=first-run&first')
+    await screen.findByRole('checkbox', { name: /^~\/code/ })
+    host.world.indexed = 2
+    host.world.changed()
+    await waitFor(() => expect(asked('first_run')).toHaveLength(2))
+    await user.click(screen.getByRole('checkbox', { name: /^~\/code/ }))
+    host.world.indexed = 3
+    host.world.changed()
+    expect(await screen.findByRole('checkbox', { name: /^~\/code/ })).not.toBeChecked()
+    expect(asked('first_run')).toHaveLength(2)
+  })
+
   it('can wait', async () => {
     const { user, asked } = openApp('?page=first-run&first')
     await screen.findByText('2 of 18 lines')

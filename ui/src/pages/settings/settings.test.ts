@@ -36,6 +36,14 @@ describe('settings', () => {
     expect(asked('set_roots')[0]).toEqual(['/Users/dev/code', '/Users/dev/工作', '/Users/dev/Downloads'])
   })
 
+  it('says by itself when a watched folder goes away', async () => {
+    const { host } = openApp('?page=settings/general')
+    await screen.findByRole('checkbox', { name: 'Watch ~/code' })
+    host.world.settings = { ...host.world.settings, roots: host.world.settings.roots.map((root) => (root.shown === '~/code' ? { ...root, note: 'not there' } : root)) }
+    host.world.changed()
+    expect(await screen.findByText('not there')).toBeVisible()
+  })
+
   it('keeps numbers within their limits', async () => {
     const { user, asked } = openApp('?page=settings/general')
     const budget = await screen.findByRole('spinbutton', { name: 'Budget' })

@@ -143,3 +143,26 @@ fn the_home_directory_the_disk_a_file_and_a_name_that_cannot_be_written_are_refu
     }
     assert!(!host.config_file().exists());
 }
+
+#[test]
+fn exactly_the_chosen_folders_are_watched_and_a_refused_one_changes_nothing() {
+    let (_dir, host) = world();
+    for folder in ["code", "work", "工作"] {
+        fs::create_dir(host.home.join(folder)).unwrap();
+    }
+    let roots = || Config::load(&host).unwrap().projects.roots;
+    let at = |folder: &str| host.home.join(folder);
+    add(&host, &at("code")).unwrap();
+    set(&host, &[at("code"), at("工作")]).unwrap();
+    assert_eq!(roots(), ["~/code", "~/工作"]);
+    set(&host, &[at("work"), at("工作")]).unwrap();
+    assert_eq!(roots(), ["~/工作", "~/work"]);
+    let refused = set(&host, &[host.home.clone()]).unwrap_err();
+    assert!(refused.message.contains("the home directory"), "{refused}");
+    assert_eq!(roots(), ["~/工作", "~/work"]);
+    fs::remove_dir(at("work")).unwrap();
+    set(&host, &[at("work")]).unwrap();
+    assert_eq!(roots(), ["~/work"], "one whose disk is away stays");
+    set(&host, &[]).unwrap();
+    assert_eq!(roots(), <[String; 0]>::default());
+}
