@@ -48,7 +48,7 @@ pub async fn settings(shell: &Shell, _with: ()) -> Result<Settings, Error> {
         notifications: not_yet::switch(),
         file_manager: not_yet::switch(),
         command_line: not_yet::switch(),
-        marks: marked.iter().map(Marked::from).collect(),
+        marks: marked.iter().map(|row| Marked::of(row, host)).collect(),
         written: written
             .into_iter()
             .map(|trace| Outcome { what: trace.what, outcome: "is there".into(), well: true })

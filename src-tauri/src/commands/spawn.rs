@@ -14,7 +14,6 @@ use pao_core::wire::door::{Job, Preview, Wish};
 
 use crate::door::{Again, Answer, Marking, Memory};
 use crate::jobs::{Followed, Unasked};
-use crate::not_yet;
 use crate::shell::Shell;
 
 pub async fn preview(shell: &Shell, wish: Wish) -> Result<Preview, Error> {

@@ -302,6 +302,10 @@ export type BriefingLine = {
  */
 change: 'new' | 'changed' | null, 
 /**
+ * What a changed one said then.
+ */
+before: string | null, 
+/**
  * What the user decided about it.
  */
 mark: Mark | null, 
@@ -787,6 +791,10 @@ mark: Mark,
  * The project it holds for; `null` for all.
  */
 project: string | null, 
+/**
+ * That project for people.
+ */
+shown: string | null, 
 /**
  * What it says.
  */

@@ -29,9 +29,7 @@ class Clock {
     }
   }
 
-  stop(): void {
-    clearTimeout(this.#timer)
-  }
+  stop = (): void => clearTimeout(this.#timer)
 }
 
 export const clock = new Clock()

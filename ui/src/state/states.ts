@@ -51,10 +51,16 @@ export const DELIVERIES = [
 /** Why a line is not in the briefing. */
 export const REASONS: Record<string, string> = {
   irrelevant: 'Below the floor: too little to do with the topic.',
-  duplicate: 'Says the same as another line.',
-  superseded: 'A newer line says otherwise.',
+  duplicate: 'Says the same as',
+  superseded: 'Superseded by',
   'over-budget': 'There was no room left in the budget.',
   quarantined: 'Quarantined: it gives the agent an order. Not delivered.',
+  dropped: 'Dropped by you.',
+  never: 'Never again, as you said.',
+  'not-found': 'Its source answered without it.',
+  'no-answer': 'Its source did not answer, which says nothing about it.',
+  'not-asked': 'Its source was not asked.',
+  edited: 'You took it out of the document then.',
 }
 
 export const STEPS: Record<string, { name: string; todo: string }> = {

@@ -33,8 +33,15 @@ pub fn preview(made: &Previewed, around: Around<'_>) -> Preview {
     let lines: Vec<Line> = briefing.lines.iter().map(Line::from).collect();
     let (delivered, left_out): (Vec<Line>, Vec<Line>) = lines.into_iter().partition(|l| l.left_out.is_none());
     let changes = brief.changes.as_ref();
-    let change = |line: &Line| changes?.of(&line.source, &line.id).map(|change| word(change).to_string());
-    let shown = |line: Line| BriefingLine { change: change(&line), mark: mark(&line), line };
+    let change = |line: &Line| changes?.of(&line.source, &line.id);
+    let shown = |line: Line| {
+        let change = change(&line);
+        let before = change.and_then(|change| match change {
+            Change::Changed { before } => Some(before.clone()),
+            Change::New => None,
+        });
+        BriefingLine { change: change.map(|c| word(c).into()), before, mark: mark(&line), line }
+    };
     let mut sections: Vec<Section> = Vec::new();
     for (title, line) in under_headings(&briefing.markdown, delivered) {
         match sections.last_mut().filter(|section| section.title == title) {
@@ -61,7 +68,7 @@ pub fn preview(made: &Previewed, around: Around<'_>) -> Preview {
         sections,
         left_out: left_out
             .into_iter()
-            .map(|line| BriefingLine { change: None, mark: mark(&line), line })
+            .map(|line| BriefingLine { change: None, before: None, mark: mark(&line), line })
             .collect(),
         gone: changes.iter().flat_map(|changes| &changes.gone).map(gone).collect(),
         compared_with: changes.map(|changes| changes.since),
@@ -165,7 +172,7 @@ fn gone(gone: &Gone) -> BriefingLine {
         because: because.map(|by| wire::Cited { source: by.source.clone(), id: by.id.clone() }),
         marked: None,
     };
-    BriefingLine { line, change: None, mark: None }
+    BriefingLine { line, change: None, before: None, mark: None }
 }
 
 fn read_back(cited: &Cited) -> BriefingLine {
@@ -181,7 +188,7 @@ fn read_back(cited: &Cited) -> BriefingLine {
         because: None,
         marked: None,
     };
-    BriefingLine { line, change: None, mark: None }
+    BriefingLine { line, change: None, before: None, mark: None }
 }
 
 /// The lines of a briefing as it was delivered, in document order, without their scores: those are not kept.

@@ -3,6 +3,8 @@
 //! The TypeScript twin of this file is generated from it and checked in (`ui/src/host/door.ts`). Folders are absolute
 //! paths; where a person reads one, a `shown` form with `~` stands beside it.
 
+use std::path::Path;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -11,6 +13,7 @@ use ts_rs::TS;
 use crate::marks;
 
 use super::{Failure, Line, SourceReport, Step};
+use crate::host::Host;
 use crate::{Error, Remedy};
 
 /// Everything that is shown at a glance. Pushed whole whenever anything in it changes.
@@ -326,6 +329,8 @@ pub struct BriefingLine {
     /// Against this folder's last spawn: `new`, `changed` or nothing.
     #[ts(type = "'new' | 'changed' | null")]
     pub change: Option<String>,
+    /// What a changed one said then.
+    pub before: Option<String>,
     /// What the user decided about it.
     pub mark: Option<Mark>,
 }
@@ -373,19 +378,24 @@ pub struct Marked {
     pub mark: Mark,
     /// The project it holds for; `null` for all.
     pub project: Option<String>,
+    /// That project for people.
+    pub shown: Option<String>,
     /// What it says.
     pub text: String,
     /// When it was decided.
     pub at: DateTime<Utc>,
 }
 
-impl From<&marks::Marked> for Marked {
-    fn from(marked: &marks::Marked) -> Self {
+impl Marked {
+    /// One row of the registry.
+    pub fn of(marked: &marks::Marked, host: &Host) -> Self {
+        let project = marked.scope.project();
         Self {
             source: marked.memory.source.clone(),
             id: marked.memory.id.clone(),
             mark: marked.mark.into(),
-            project: marked.scope.project().map(Into::into),
+            project: project.map(Into::into),
+            shown: project.map(|project| host.display(Path::new(project))),
             text: marked.memory.text.clone(),
             at: marked.at,
         }

@@ -5,7 +5,7 @@ import { ago } from './time'
 type Sample = [source: string, id: string, days: number, text: string, score: number, tokens: number, change?: BriefingLine['change'], left?: string]
 
 function line([source, id, days, text, score, tokens, change = null, left_out = null as never]: Sample): BriefingLine {
-  return { change, mark: null, source, id, at: ago(days, 'd'), text, score, tokens, left_out }
+  return { change, before: change === 'changed' ? 'Access tokens live 15 min.' : null, mark: null, source, id, at: ago(days, 'd'), text, score, tokens, left_out }
 }
 
 export const LINES: BriefingLine[] = (
@@ -26,7 +26,7 @@ export const LINES: BriefingLine[] = (
   ] satisfies Sample[]
 ).map(line)
 
-const GONE = line(['postgres', 'o-57', 31, 'Access tokens live 15 min.', 0, 0])
+const GONE = line(['postgres', 'o-57', 31, 'Access tokens live 15 min.', 0, 0, null, 'not-found'])
 const SECTIONS = ['Decided', 'Tried before', 'How to', 'Open']
 const SECTION: Record<string, number> = { 'o-118': 0, 'o-131': 0, 's-77': 1, 's-78': 1, 'm-9': 2, 'm-12': 2, 'o-90': 3 }
 

@@ -81,7 +81,7 @@ export function answers(world: World): Answers {
   }
 
   function marked(): Marked[] {
-    return [...world.marks.values()].map(({ mark, line, folder, at }) => ({ source: line.source, id: line.id, mark, project: mark === 'never' ? null : folder, text: line.text, at }))
+    return [...world.marks.values()].map(({ mark, line, folder, at }) => ({ source: line.source, id: line.id, mark, project: folder || null, shown: folder ? folder.replace('/Users/dev', '~') : null, text: line.text, at }))
   }
 
   return {
@@ -116,7 +116,7 @@ export function answers(world: World): Answers {
     mark({ source, id, folder, mark, text }) {
       const key = `${source} ${id}`
       const line = LINES.find((one) => one.source === source && one.id === id) ?? fail(`${source} has no ${id}.`, 'Look at a new preview.')
-      if (mark) world.marks.set(key, { mark, line: { ...line, text }, folder: (folder ?? '').replace('/Users/dev', '~'), at: at() })
+      if (mark) world.marks.set(key, { mark, line: { ...line, text }, folder: folder ?? '', at: at() })
       else world.marks.delete(key)
       return null
     },

@@ -56,7 +56,7 @@ describe('the spawn panel', () => {
     expect(asked('mark')).toMatchObject([
       { source: 'postgres', id: 'o-131', mark: 'pinned', folder: '/Users/dev/code/api' },
       { source: 'postgres', id: 'o-131', mark: null },
-      { source: 'history', id: 's-77', mark: 'never' },
+      { source: 'history', id: 's-77', mark: 'never', folder: null },
       { source: 'memory', id: 'm-12', mark: 'dropped' },
     ])
     const held = await screen.findByRole('list', { name: 'Held back' })
@@ -66,6 +66,25 @@ describe('the spawn panel', () => {
     ;(await line(/Redis must run.*Dropped by you/)).focus()
     await user.keyboard('{Backspace}')
     await waitFor(() => expect(asked('mark').at(-1)).toMatchObject({ id: 'm-12', mark: null }))
+  })
+
+  it('takes back a never before another decision, which it would win over', async () => {
+    const { user, asked } = openApp(spawnPage('Fix it'))
+    ;(await line(/A row lock/)).focus()
+    await user.keyboard('{Shift>}{Backspace}{/Shift}')
+    const held = await screen.findByRole('list', { name: 'Held back' })
+    ;(await within(held).findByRole('listitem', { name: /A row lock.*Never again/ })).focus()
+    await user.keyboard('p')
+    await line(/^Pinned\. A row lock/)
+    expect(asked('mark').map(({ mark, folder }) => [mark, folder])).toEqual([['never', null], [null, '/Users/dev/code/api'], ['pinned', '/Users/dev/code/api']])
+  })
+
+  it('says what a changed line said before, and why one is gone', async () => {
+    openApp(spawnPage('Fix it'))
+    const changed = await line(/^Changed since last spawn\. Access tokens live 10 min/)
+    changed.focus()
+    await waitFor(() => expect(changed).toHaveTextContent('Before: Access tokens live 15 min.'))
+    expect(await line(/^Gone since last spawn\. Access tokens live 15 min/)).toHaveTextContent('Its source answered without it.')
   })
 
   it('shows the whole source, as text', async () => {
