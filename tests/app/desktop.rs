@@ -126,7 +126,7 @@ impl Desktop {
     }
 
     /// Ends the app and its driver, as a crash does.
-    fn leave(&mut self) {
+    pub fn leave(&mut self) {
         if !self.session.is_empty() {
             let _ = self.ask("DELETE", &format!("session/{}", self.session), "");
             self.session.clear();

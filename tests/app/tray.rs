@@ -48,11 +48,25 @@ pub fn menu(world: &World) -> String {
 /// Chooses the entry at the end of these labels, each one beneath the one before; `false` where there is none yet. A
 /// label is given by its beginning.
 pub fn choose(world: &World, labels: &[&str]) -> bool {
-    let (Some((name, path)), layout) = (menu_path(world), menu(world)) else { return false };
-    let Some(id) = id_of(&layout, labels) else { return false };
-    let event = "com.canonical.dbusmenu.Event";
-    dbus(world, &name, &path, event, &[&id, "clicked", "<''>", "0"]);
-    true
+    entry(world, labels).is_some_and(|entry| {
+        click(world, &entry);
+        true
+    })
+}
+
+/// An entry of the menu: the name and path of the menu on the bus, and its number there.
+pub struct Entry(String, String, String);
+
+/// Finds an entry by its labels, as `choose` does.
+pub fn entry(world: &World, labels: &[&str]) -> Option<Entry> {
+    let (name, path) = menu_path(world)?;
+    let id = id_of(&menu(world), labels)?;
+    Some(Entry(name, path, id))
+}
+
+/// Clicks at it.
+pub fn click(world: &World, Entry(name, path, id): &Entry) {
+    dbus(world, name, path, "com.canonical.dbusmenu.Event", &[id, "clicked", "<''>", "0"]);
 }
 
 /// An entry is written `(5, {'label': <'Text'>, …}, [children])`, and no other property holds a brace.

@@ -1,5 +1,6 @@
 //! The benchmark: what a user waits for, measured with the built program, a real Claude Code in real tmux and real stores,
-//! beside what it is to be compared with. `cargo xtask bench -- [--quick] [--json] [ingest] [recall] [hook] [spawn] [watch] [projects]`
+//! beside what it is to be compared with.
+//! `cargo xtask bench -- [--quick] [--json] [ingest] [recall] [hook] [spawn] [watch] [projects] [app]`
 //!
 //! It measures and prints; it judges only against the aims that are written beside the figures. How well questions are
 //! answered is measured by `cargo run --release -p pao-recall --example eval` and `-p pao-core --example fusion`.
@@ -13,6 +14,7 @@
 )]
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
+mod app;
 mod figures;
 #[allow(dead_code, reason = "the tests' world, of which the benchmark needs a part")]
 #[path = "../../../tests/harness/mod.rs"]
@@ -72,6 +74,8 @@ enum Part {
     Watch,
     /// Two thousand projects, found and watched
     Projects,
+    /// The menu-bar app on a desktop of its own
+    App,
 }
 
 fn main() {
@@ -111,6 +115,10 @@ fn main() {
     if wants(Part::Projects) {
         let (projects, seconds) = if asked.quick { (200, 10) } else { (2_000, 60) };
         projects::measure(projects, std::time::Duration::from_secs(seconds), &mut report);
+    }
+    if wants(Part::App) {
+        let (starts, rest) = if asked.quick { (3, 6) } else { (20, 60) };
+        app::measure(starts, std::time::Duration::from_secs(rest), &mut report);
     }
     report.end();
     if asked.json {

@@ -135,7 +135,7 @@ pub fn processor(mut child: Child, time: Duration) -> (f64, f64) {
 }
 
 /// Nanoseconds on a processor, over all threads.
-fn spent(pid: u32) -> u64 {
+pub fn spent(pid: u32) -> u64 {
     let first = |text: String| text.split(' ').next().and_then(|n| n.parse::<u64>().ok());
     threads(pid, "schedstat").into_iter().filter_map(first).sum()
 }

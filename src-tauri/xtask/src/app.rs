@@ -153,6 +153,17 @@ pub fn pages(machine: &Machine) -> Result<Option<()>, Fault> {
     Ok(Some(()))
 }
 
+/// Measures how long the pages work without letting a frame through. They print it, and are held to the budget.
+pub fn measured(machine: &Machine) -> Result<(), Fault> {
+    match browser(machine) {
+        Some(browser) => run(npm(machine).args(["run", "bench"]).env("CHROMIUM", browser)),
+        None => {
+            say("The pages were not measured: there is no Chromium and no Chrome.");
+            Ok(())
+        }
+    }
+}
+
 fn npm(machine: &Machine) -> Command {
     let mut npm = Command::new("npm");
     npm.current_dir(machine.root_dir.join("ui")).env("PATH", machine.path_variable());
