@@ -3,6 +3,8 @@
 //! Nothing is asked again and again. When the watcher breaks down it is begun anew; meanwhile the windows keep what
 //! they last knew.
 
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,8 +49,13 @@ pub fn begin(shell: &Shell) {
         tauri::async_runtime::spawn(look_for_agent(shell.clone()));
         loop {
             match tauri::async_runtime::spawn(watch(shell.clone())).await {
+                Ok(Ok(())) if shell.host.registry_file().exists() => {}
                 Ok(Ok(())) => {
-                    // Everything was removed. Whoever writes the next row brings it back, not the app.
+                    // With everything else it was removed on purpose.
+                    let gone = gone();
+                    shell.trouble("registry", shell.host.pao_home.exists().then_some(&gone));
+                    shell.refresh().await;
+                    // Whoever writes the next row brings it back, not the app.
                     while !shell.host.registry_file().exists() {
                         tokio::time::sleep(REST).await;
                     }
@@ -68,11 +75,24 @@ pub fn begin(shell: &Shell) {
     });
 }
 
-/// Watches until the registry is gone or does not read.
+fn gone() -> Error {
+    Error::environment(
+        "the list of agents was removed from the disk; what is shown is what was last known",
+        "put registry.db back from a backup, or start an agent, which begins a new list",
+    )
+}
+
+/// Which file that is; `None` where there is none.
+fn identity(file: &Path) -> Option<(u64, u64)> {
+    file.metadata().ok().map(|file| (file.dev(), file.ino()))
+}
+
+/// Watches until the registry is gone, is another, or does not read.
 async fn watch(shell: Shell) -> Result<(), Error> {
     let host = shell.host.clone();
     let file = host.registry_file();
     let registry = Arc::new(Registry::open(&file).await?);
+    let opened = identity(&file);
     shell.watch(Some(registry.clone()));
     shell.trouble("registry", None);
     // Whatever ends this, nobody reads a registry that is not watched.
@@ -91,7 +111,8 @@ async fn watch(shell: Shell) -> Result<(), Error> {
     };
     // What is no agent's row: settings, texts that wait, cleanups.
     let rest = async {
-        while file.exists() {
+        // One in its place is another.
+        while identity(&file) == opened {
             files.next().await;
             credentials::keep(&shell).await;
             shell.refresh().await;

@@ -3,6 +3,7 @@
 //! The core is opened anew for every verb, so that what the command line or a hook did meanwhile is never missed.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pao_core::config::Config;
@@ -10,8 +11,9 @@ use pao_core::host::secrets::Service;
 use pao_core::host::{Host, os};
 use pao_core::life::clean;
 use pao_core::projects;
-use pao_core::registry::Registry;
+use pao_core::registry::agents::Agent;
 use pao_core::registry::messages::Fate;
+use pao_core::registry::{Registry, RegistryError};
 use pao_core::spawn::passed;
 use pao_core::view::glance::{self, Seen};
 use pao_core::wire;
@@ -50,6 +52,7 @@ pub struct Inner {
     /// Where `pao` asks for secrets.
     pub credentials: tokio::sync::Mutex<Option<Service>>,
     registry: Mutex<Option<Arc<Registry>>>,
+    rows: Mutex<Rows>,
     glance: Mutex<Option<Glance>>,
     refreshing: tokio::sync::Mutex<()>,
     projects: Mutex<Arc<projects::Seen>>,
@@ -57,6 +60,30 @@ pub struct Inner {
     troubles: Mutex<BTreeMap<&'static str, Trouble>>,
     preview: Mutex<CancellationToken>,
     memories: Mutex<HashMap<(String, String), String>>,
+}
+
+/// What the registry last said.
+#[derive(Debug, Clone, Default)]
+struct Rows {
+    agents: Vec<Agent>,
+    queued: BTreeMap<String, u32>,
+    folders: Vec<PathBuf>,
+}
+
+impl Rows {
+    async fn read(registry: &Registry) -> Result<Self, RegistryError> {
+        let mut rows = Self {
+            agents: registry.agents().await?,
+            folders: registry.folders().await?,
+            queued: BTreeMap::new(),
+        };
+        for message in registry.messages(None).await? {
+            if message.fate == Fate::Queued {
+                *rows.queued.entry(message.agent).or_insert(0) += 1;
+            }
+        }
+        Ok(rows)
+    }
 }
 
 impl std::ops::Deref for Shell {
@@ -86,6 +113,7 @@ impl Shell {
             clipboard: Mutex::default(),
             credentials: tokio::sync::Mutex::default(),
             registry: Mutex::default(),
+            rows: Mutex::default(),
             glance: Mutex::default(),
             refreshing: tokio::sync::Mutex::default(),
             projects: Mutex::default(),
@@ -162,21 +190,7 @@ impl Shell {
             hotkey::follow(self, &config.app.hotkey);
         }
         let half_life = config.freshness.half_life();
-        let (mut agents, mut queued, mut folders) = (Vec::new(), BTreeMap::new(), Vec::new());
-        if let Some(registry) = self.watched() {
-            let read = async {
-                agents = registry.agents().await?;
-                folders = registry.folders().await?;
-                for message in registry.messages(None).await? {
-                    if message.fate == Fate::Queued {
-                        *queued.entry(message.agent).or_insert(0) += 1;
-                    }
-                }
-                Ok::<(), pao_core::registry::RegistryError>(())
-            };
-            let read = read.await.map_err(Error::from);
-            self.trouble("rows", read.as_ref().err());
-        }
+        let Rows { agents, queued, folders } = self.rows().await;
         let sources = self.sources(&config);
         let projects = self.projects();
         let troubles: Vec<Trouble> = lock(&self.troubles).values().cloned().collect();
@@ -195,6 +209,21 @@ impl Shell {
             troubles: &troubles,
             cleanups: &clean::history(&self.host).unwrap_or_default(),
         })
+    }
+
+    /// What the registry says or, while it does not read, what it last said.
+    async fn rows(&self) -> Rows {
+        if let Some(registry) = self.watched() {
+            let read = Rows::read(&registry).await.map_err(Error::from);
+            self.trouble("rows", read.as_ref().err());
+            if let Ok(read) = read {
+                *lock(&self.rows) = read;
+            }
+        } else if !self.host.pao_home.exists() {
+            // Everything was removed.
+            *lock(&self.rows) = Rows::default();
+        }
+        lock(&self.rows).clone()
     }
 
     /// The enabled sources, and how they fared when they were last asked.
