@@ -3,6 +3,9 @@
 mod bundle;
 mod credentials;
 mod desktop;
+mod follows;
+mod keys;
+mod menu;
 mod shell;
 mod story;
 mod tray;
