@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::desktop::program;
 use crate::harness::world::World;
@@ -11,14 +10,14 @@ use crate::harness::world::World;
 /// The package, unpacked.
 fn unpacked(world: &World) -> PathBuf {
     let folder = program().with_file_name("bundle").join("deb");
-    let found = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let package = found.filter(|path| path.extension().is_some_and(|e| e == "deb")).next();
+    let mut found = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let package = found.find(|path| path.extension().is_some_and(|e| e == "deb"));
     let package = package.unwrap_or_else(|| {
         panic!("no package in {}: run `cargo xtask bundle --debug` first", folder.display())
     });
     let into = world.folder("installed");
-    assert!(Command::new("dpkg-deb").arg("-x").args([&package, &into]).status().unwrap().success());
-    let said = Command::new("dpkg-deb").arg("-f").arg(&package).output().unwrap();
+    assert!(world.command("dpkg-deb").arg("-x").args([&package, &into]).status().unwrap().success());
+    let said = world.command("dpkg-deb").arg("-f").arg(&package).output().unwrap();
     fs::write(into.join("control"), said.stdout).unwrap();
     into
 }
