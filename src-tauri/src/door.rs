@@ -269,7 +269,6 @@ pub struct Secret {
 
 /// Something of the system's.
 #[derive(Debug, Deserialize, TS)]
-#[expect(dead_code, reason = "its verb is not available yet")]
 pub struct Switching {
     /// Which.
     pub which: Which,

@@ -14,8 +14,8 @@ use pao_core::registry::Registry;
 use pao_core::spawn::program;
 use pao_core::{Error, projects};
 
-use crate::credentials;
 use crate::shell::Shell;
+use crate::{credentials, notices};
 
 /// How long a watcher that broke down is left alone.
 const REST: Duration = Duration::from_secs(2);
@@ -44,6 +44,7 @@ pub fn begin(shell: &Shell) {
     let shell = shell.clone();
     tauri::async_runtime::spawn(async move {
         shell.check_command();
+        notices::begin(&shell);
         credentials::keep(&shell).await;
         shell.refresh().await;
         tauri::async_runtime::spawn(look_for_agent(shell.clone()));

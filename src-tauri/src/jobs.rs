@@ -14,6 +14,7 @@ use serde_json::json;
 use tauri::Emitter;
 use tokio_util::sync::CancellationToken;
 
+use crate::notices;
 use crate::shell::{Shell, lock};
 
 /// How often a question looks whether its job was cancelled.
@@ -146,6 +147,13 @@ impl Jobs {
                 Err(error) => JobEnd::Failed { failure: failure(id, error), retry: error.may_pass() },
             });
         });
+        let failed = lock(&self.rows).get(id).and_then(|row| match &row.job.end {
+            Some(JobEnd::Failed { failure, .. }) => Some((row.job.name.clone(), failure.message.clone())),
+            _ => None,
+        });
+        if let Some((name, message)) = failed {
+            notices::failed(shell, id, &name, &message);
+        }
     }
 }
 

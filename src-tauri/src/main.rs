@@ -8,6 +8,7 @@ mod hotkey;
 mod jobs;
 mod log;
 mod not_yet;
+mod notices;
 mod popover;
 mod shell;
 mod tray;

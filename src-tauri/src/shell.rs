@@ -23,6 +23,7 @@ use tauri::{AppHandle, Emitter};
 use tokio_util::sync::CancellationToken;
 
 use crate::jobs::Jobs;
+use crate::notices::{self, Notices};
 use crate::{hotkey, popover, tray};
 
 /// The running app. Cheap to clone.
@@ -49,6 +50,8 @@ pub struct Inner {
     pub page: Mutex<Option<crate::door::Page>>,
     /// Holds what was copied: on Linux it is gone with whoever put it there.
     pub clipboard: Mutex<Option<arboard::Clipboard>>,
+    /// What is told on the user's screen.
+    pub notices: Notices,
     /// Where `pao` asks for secrets.
     pub credentials: tokio::sync::Mutex<Option<Service>>,
     registry: Mutex<Option<Arc<Registry>>>,
@@ -111,6 +114,7 @@ impl Shell {
             tray: Mutex::default(),
             page: Mutex::default(),
             clipboard: Mutex::default(),
+            notices: Notices::default(),
             credentials: tokio::sync::Mutex::default(),
             registry: Mutex::default(),
             rows: Mutex::default(),
@@ -172,6 +176,10 @@ impl Shell {
     pub async fn refresh(&self) -> Glance {
         let _one = self.refreshing.lock().await;
         let now = self.look().await;
+        // Without a registry an empty list is no news of anybody.
+        if self.watched().is_some() {
+            notices::turned(self, &now.agents);
+        }
         let changed = lock(&self.glance).replace(now.clone()).as_ref() != Some(&now);
         if changed {
             tray::show(self, &now);

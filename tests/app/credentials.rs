@@ -13,7 +13,7 @@ use crate::harness::postgres::{PASSWORD, Postgres, SCHEMA};
 use crate::harness::world::World;
 
 /// A program of this test. Ends with it.
-struct Running(Child);
+pub(super) struct Running(pub(super) Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -51,7 +51,7 @@ fn app(world: &World) -> Option<nix::unistd::Pid> {
     })
 }
 
-fn until(what: &str, holds: impl Fn() -> bool) {
+pub(super) fn until(what: &str, holds: impl Fn() -> bool) {
     let began = Instant::now();
     while !holds() {
         assert!(began.elapsed() < PATIENCE, "not seen: {what}");

@@ -6,6 +6,7 @@ mod desktop;
 mod follows;
 mod keys;
 mod menu;
+mod notices;
 mod shell;
 mod story;
 mod tray;

@@ -47,11 +47,13 @@ pub struct Config {
 pub struct AppConfig {
     /// Keys that open the spawn panel from anywhere, e.g. `Ctrl+Alt+P`, or `off`.
     pub hotkey: String,
+    /// Tells on the screen when an agent needs the user or is lost.
+    pub notifications: bool,
 }
 
 impl Default for AppConfig {
     fn default() -> Self {
-        Self { hotkey: "off".into() }
+        Self { hotkey: "off".into(), notifications: false }
     }
 }
 

@@ -19,9 +19,9 @@ use pao_core::wire::{Setting, Source};
 use pao_core::{Context, Error, agent, projects, uninstall};
 use tauri_plugin_dialog::DialogExt;
 
-use crate::door::{Change, Consent, NewSource, Secret, Switching};
+use crate::door::{Change, Consent, NewSource, Secret, Switching, Which};
 use crate::shell::{Shell, lock};
-use crate::{events, hotkey, not_yet};
+use crate::{events, hotkey, not_yet, notices};
 
 pub async fn settings(shell: &Shell, _with: ()) -> Result<Settings, Error> {
     let context = shell.context_to_ask().await?;
@@ -30,6 +30,7 @@ pub async fn settings(shell: &Shell, _with: ()) -> Result<Settings, Error> {
     let store = SecretStore::new(host, &config.secrets.store)?;
     let marked = marks::list(&context, None).await?;
     let secret_note = store.note().await;
+    let notifications = notices::switch(shell, config.app.notifications).await;
     let mut sources = sources(config);
     for source in &mut sources {
         if source.source.kind != "history" {
@@ -45,7 +46,7 @@ pub async fn settings(shell: &Shell, _with: ()) -> Result<Settings, Error> {
         folders: folders(&context).await?,
         hotkey: lock(&shell.hotkey).clone(),
         login_item: not_yet::switch(),
-        notifications: not_yet::switch(),
+        notifications,
         file_manager: not_yet::switch(),
         command_line: not_yet::switch(),
         marks: marked.iter().map(|row| Marked::of(row, host)).collect(),
@@ -233,8 +234,11 @@ pub async fn set_secret(shell: &Shell, with: Secret) -> Result<Outcome, Error> {
     Ok(Outcome { what: with.name, outcome: format!("{done} in {}", store.place()), well: true })
 }
 
-pub async fn switch(_shell: &Shell, _with: Switching) -> Result<Switch, Error> {
-    Err(not_yet::verb("this switch", "use the system's own settings"))
+pub async fn switch(shell: &Shell, with: Switching) -> Result<Switch, Error> {
+    match with.which {
+        Which::Notifications => notices::set(shell, with.on).await,
+        _ => Err(not_yet::verb("this switch", "use the system's own settings")),
+    }
 }
 
 pub async fn set_hotkey(shell: &Shell, keys: Option<String>) -> Result<Hotkey, Error> {

@@ -113,6 +113,7 @@ pub const GENERAL: &[Key] = &[
         Some("30"),
         "seconds between two looks at a root that cannot be watched",
     ),
+    key("app.notifications", Takes::Flag, Some("false"), "the app tells when an agent needs you or is lost"),
     key("app.hotkey", Takes::Text, Some("\"off\""), "keys that open the app's spawn panel, or `off`"),
 ];
 

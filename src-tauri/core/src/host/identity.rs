@@ -166,6 +166,20 @@ impl Looked {
     }
 }
 
+/// A process and those above it, nearest first.
+pub fn above(pid: u32) -> Vec<u32> {
+    let mut all = vec![pid];
+    // Deeper than any real one; a number taken anew meanwhile must not make a ring.
+    while all.len() < 64
+        && let Some(parent) = all.last().and_then(|pid| look(*pid)?.parent()).map(Pid::as_u32)
+        && parent > 1
+        && !all.contains(&parent)
+    {
+        all.push(parent);
+    }
+    all
+}
+
 fn look(pid: u32) -> Option<Looked> {
     let mut system = System::new().ok()?;
     let pid = Pid::from_u32(pid);
@@ -217,6 +231,15 @@ mod tests {
         }
         assert!(!Started::Marked(mark).is(&now(Mark { boot: 8, ..mark }, 1_796_064_959)));
         assert!(!Started::Clock(1_796_064_959).is(&now(mark, 1_796_064_959 + 28_800)));
+    }
+
+    #[test]
+    fn above_a_process_stands_who_started_it() {
+        let own = std::process::id();
+        let all = above(own);
+        assert_eq!(all[0], own);
+        let parent = u32::try_from(nix::unistd::getppid().as_raw()).unwrap();
+        assert!(parent <= 1 || all[1] == parent, "{all:?}");
     }
 
     proptest! {

@@ -53,6 +53,34 @@ pub const LOGIN_UNSEEN: &str = "";
 /// What people call the system's secret store.
 pub const SECRET_STORE: &str = "Secret Service";
 
+/// The process that owns the window in front, as far as X11 tells; `None` also under Wayland, which tells nobody.
+pub async fn front_process(host: &Host) -> Option<u32> {
+    const LIMIT: std::time::Duration = std::time::Duration::from_secs(1);
+    let display = host.var("DISPLAY")?.to_string();
+    let (send, receive) = tokio::sync::oneshot::channel();
+    // A display that hangs takes its thread with it and nobody else.
+    let asked = std::thread::Builder::new().name("front".into()).spawn(move || {
+        // Nobody may be waiting any more.
+        let _ = send.send(active(&display));
+    });
+    asked.ok()?;
+    tokio::time::timeout(LIMIT, receive).await.ok()?.ok()?
+}
+
+fn active(display: &str) -> Option<u32> {
+    use x11rb::connection::Connection;
+    use x11rb::protocol::xproto::{Atom, AtomEnum, ConnectionExt, Window};
+    let (connection, screen) = x11rb::connect(Some(display)).ok()?;
+    let root = connection.setup().roots.get(screen)?.root;
+    let number = |window: Window, name: &[u8], kind: AtomEnum| {
+        let name: Atom = connection.intern_atom(true, name).ok()?.reply().ok()?.atom;
+        let read = connection.get_property(false, window, name, kind, 0, 1).ok()?.reply().ok()?;
+        read.value32()?.next().filter(|number| *number != 0)
+    };
+    let window = number(root, b"_NET_ACTIVE_WINDOW", AtomEnum::WINDOW)?;
+    number(window, b"_NET_WM_PID", AtomEnum::CARDINAL)
+}
+
 /// By whom we are signed: the Secret Service does not look at that.
 pub async fn signing() -> &'static Signing {
     &Signing::Irrelevant

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use smappservice_rs::{AppService, ServiceStatus, ServiceType};
 
-use super::process::{Mark, Run, RunError};
+use super::process::{Mark, Outcome, Run, RunError};
 use super::secrets::Fault;
 use super::signing::{self, Signing};
 use super::terminal::terminal_app;
@@ -46,6 +46,15 @@ pub const LOGIN_UNSEEN: &str = "; it may be in the Keychain, which pao does not 
 
 /// What people call the system's secret store.
 pub const SECRET_STORE: &str = "Keychain";
+
+/// The process of the application in front.
+pub async fn front_process(_host: &Host) -> Option<u32> {
+    let ask =
+        |args: &[&str]| Run::new("/usr/bin/lsappinfo").args(args).limit(std::time::Duration::from_secs(1));
+    let front = ask(&["front"]).output().await.ok().filter(Outcome::success)?.text();
+    let said = ask(&["info", "-only", "pid", front.trim()]).output().await.ok().filter(Outcome::success)?;
+    super::attention::process_of(&said.text())
+}
 
 /// By whom we are signed: the Keychain knows programs by that. Found out once.
 pub async fn signing() -> &'static Signing {

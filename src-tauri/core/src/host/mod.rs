@@ -1,6 +1,7 @@
 //! The edge: home directory, environment, clock, processes, secrets and terminals enter here and nowhere else.
 
 pub mod app;
+pub mod attention;
 pub mod awake;
 pub mod files;
 mod identity;

@@ -13,6 +13,7 @@ pub mod evidence;
 pub mod extract;
 pub mod focus;
 pub mod freshness;
+pub mod front;
 pub mod handover;
 pub mod logs;
 pub mod news;

@@ -10,6 +10,7 @@ pub mod glance;
 pub mod icon;
 pub mod markdown;
 pub mod menu;
+pub mod notices;
 pub mod page;
 pub mod place;
 pub mod preview;

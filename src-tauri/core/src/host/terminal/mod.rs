@@ -14,6 +14,7 @@ pub mod terminal_app;
 pub mod tmux;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -189,6 +190,13 @@ pub trait Terminal: Send + Sync {
 
     /// Closes the window. That it is already gone is fine.
     async fn close(&self, handle: &str) -> Result<(), TerminalError>;
+
+    /// Who has the window's content open elsewhere, where this terminal lets others attach: the process, and since when
+    /// its keyboard was not used.
+    async fn clients(&self, handle: &str) -> Result<Vec<(u32, Duration)>, TerminalError> {
+        let _ = handle;
+        Ok(Vec::new())
+    }
 
     /// A command with which a person reaches the window, where there is one.
     fn attach(&self, handle: &str) -> Option<String> {

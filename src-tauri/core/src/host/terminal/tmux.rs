@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Alive, Capabilities, Key, Opened, Script, Terminal, TerminalError, plain, plain_title, shell_word,
 };
+use crate::host::attention::since;
 use crate::host::process::{Identity, Outcome, Run};
 use crate::host::{Host, files, os};
 
@@ -447,6 +448,21 @@ impl Terminal for Tmux {
         files::remove_if_there(&handle.attach)
             .map(drop)
             .map_err(|source| TerminalError::File { path: handle.attach.clone(), source })
+    }
+
+    async fn clients(&self, handle: &str) -> Result<Vec<(u32, Duration)>, TerminalError> {
+        let handle = read(handle)?;
+        // Of each client the pane it is at.
+        let format = "#{pane_id}|#{client_pid}|#{client_activity}";
+        let out = self.ask(self.at(&handle).args(["list-clients", "-F", format])).await?;
+        let text = out.text();
+        let client = |line: &str| {
+            let mut fields = line.split('|');
+            let (pane, pid, at) = (fields.next()?, fields.next()?, fields.next()?);
+            let pid = pid.parse().ok().filter(|_| pane == handle.pane)?;
+            Some((pid, since(&self.host, at.parse().ok()?)))
+        };
+        Ok(text.lines().filter_map(client).collect())
     }
 
     fn attach(&self, handle: &str) -> Option<String> {
