@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
+use super::process::Identity;
+
 /// Creates a folder and its missing parents, readable by its owner only.
 pub fn private_dir(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
@@ -147,7 +149,9 @@ fn replace(path: &Path, bytes: &[u8], permissions: Permissions) -> io::Result<()
 /// A flushed temporary file beside `path`, gone again unless it is renamed.
 fn prepare(path: &Path, bytes: &[u8], permissions: Permissions) -> io::Result<tempfile::NamedTempFile> {
     // A unique name: two writers with one fixed temporary name would publish each other's half file.
-    let mut file = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempfile_in(dir_of(path))?;
+    // It names its writer, so that what a killed one left is known at once.
+    let prefix = format!("{PREFIX}{}-", std::process::id());
+    let mut file = tempfile::Builder::new().prefix(&prefix).suffix(SUFFIX).tempfile_in(dir_of(path))?;
     file.write_all(bytes)?;
     file.as_file().set_permissions(permissions)?;
     file.as_file().sync_all()?;
@@ -161,10 +165,27 @@ pub fn half_written(folder: &Path) -> Vec<PathBuf> {
     entries.filter(is_file).map(|entry| entry.path()).filter(|path| is_temporary(path)).collect()
 }
 
+/// Of these, those whose writer is known to be gone.
+pub fn abandoned(folder: &Path) -> Vec<PathBuf> {
+    let gone = |path: &PathBuf| writer(path).is_some_and(|pid| Identity::of(pid).is_none());
+    half_written(folder).into_iter().filter(gone).collect()
+}
+
 fn is_temporary(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let middle = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
-    middle.is_some_and(|m| m.len() == 6 && m.bytes().all(|b| b.is_ascii_alphanumeric()))
+    let Some(middle) = between(path) else { return false };
+    // Earlier versions did not name the writer.
+    let random = if writer(path).is_some() { middle.split_once('-').map_or("", |(_, r)| r) } else { middle };
+    random.len() == 6 && random.bytes().all(|b| b.is_ascii_alphanumeric())
+}
+
+/// What stands between the two ends of a temporary file's name.
+fn between(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)
+}
+
+/// The process that writes or wrote a temporary file.
+fn writer(path: &Path) -> Option<u32> {
+    between(path)?.split_once('-')?.0.parse().ok()
 }
 
 const PREFIX: &str = ".pao-";

@@ -404,6 +404,23 @@ async fn a_change_that_was_only_planned_is_undone_by_looking() {
 }
 
 #[tokio::test]
+async fn what_a_killed_writer_left_half_written_goes_with_its_change_and_a_living_ones_stays() {
+    let world = World::plain().await;
+    let path = world.top.join(BRIEFING_FILE);
+    let gone = Run::new("/bin/sh").args(["-c", "echo $$"]).output().await.unwrap().text();
+    let [half, living] =
+        [gone, std::process::id().to_string()].map(|pid| world.top.join(format!(".pao-{pid}-aB3xYz.tmp")));
+    let [anonymous, foreign] = [".pao-aB3xYz.tmp", ".pao-7-notes.tmp"].map(|name| world.top.join(name));
+    for file in [&half, &living, &anonymous, &foreign] {
+        fs::write(file, "half").unwrap();
+    }
+    let change = Change::File { path: path.clone(), sha256: crate::host::files::sha256(BRIEFING.as_bytes()) };
+    world.registry.plan_change("a1", &change, noon()).await.unwrap();
+    assert_eq!(world.undo_all("a1").await, [Undone::Gone]);
+    assert!(!half.exists() && living.exists() && anonymous.exists() && foreign.exists());
+}
+
+#[tokio::test]
 async fn only_an_agents_own_folder_is_ever_removed_with_its_contents() {
     let world = World::plain().await;
     for path in [world.top.clone(), world.host.pao_home.clone(), world.host.pao_home.join("agents/..")] {

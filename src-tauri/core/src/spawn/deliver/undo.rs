@@ -28,6 +28,9 @@ pub enum Undone {
 /// Takes back one change of the kinds this room makes; `None` for all others. Entries of one agent are to be given
 /// newest first.
 pub async fn undo(host: &Host, registry: &Registry, entry: &Entry) -> Result<Option<Undone>, DeliverError> {
+    if !entry.applied {
+        half_written(&entry.change)?;
+    }
     let undone = match &entry.change {
         Change::File { path, sha256 } => file(path, sha256)?,
         Change::Folder { path } => folder(registry, entry, path).await?,
@@ -63,6 +66,18 @@ pub async fn sweep(
         }
     }
     Ok(swept)
+}
+
+/// Removes what a writer that was killed at this change left beside its file.
+fn half_written(change: &Change) -> Result<(), DeliverError> {
+    let (Change::File { path, .. } | Change::Block { path, .. } | Change::Exclude { path, .. }) = change
+    else {
+        return Ok(());
+    };
+    for half in path.parent().map(files::abandoned).unwrap_or_default() {
+        files::remove_if_there(&half).map_err(|e| DeliverError::io(&half, e))?;
+    }
+    Ok(())
 }
 
 pub(super) fn missing(e: &io::Error) -> bool {
