@@ -89,7 +89,7 @@ function allowed(event: KeyboardEvent, binding: Binding): boolean {
 
 const MAC: Record<string, string> = { mod: '⌘', alt: '⌥', shift: '⇧', ctrl: '⌃' }
 const ELSE: Record<string, string> = { mod: 'Ctrl', alt: 'Alt', shift: '⇧', ctrl: 'Ctrl' }
-const SIGNS: Record<string, string> = { enter: '⏎', esc: 'Esc', backspace: '⌫', up: '↑', down: '↓', left: '←', right: '→' }
+const SIGNS: Record<string, string> = { enter: '⏎', esc: 'Esc', backspace: '⌫', up: '↑', down: '↓', left: '←', right: '→', plus: '+' }
 
 /** Keys as written on this system's buttons: "⌘⏎", "Ctrl ⏎". */
 export function written(keys: string): string {

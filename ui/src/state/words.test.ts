@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { age, bytes, count, day, list, number, price, took } from './words'
+import { age, bytes, count, day, list, number, price, sentence, took } from './words'
 
 const NOW = Date.parse('2026-11-30T11:04:00Z')
 const before = (seconds: number) => new Date(NOW - seconds * 1000).toISOString()
@@ -35,6 +35,18 @@ describe('words', () => {
     [before(95 * 86_400), '3 months ago'],
     [null, 'never'],
   ])('%s was %s', (at, words) => expect(day(at, NOW)).toBe(words))
+
+  it.each([
+    ['there is no agent x', 'There is no agent x.'],
+    ['see `pao agents`', 'See `pao agents`.'],
+    ['~/.pao/config.toml:3: not valid TOML', '~/.pao/config.toml:3: not valid TOML.'],
+    ['macOS does not allow it', 'macOS does not allow it.'],
+    ['pao.sock is gone', 'pao.sock is gone.'],
+    ['`claude` is missing', '`claude` is missing.'],
+    ['It is full.', 'It is full.'],
+    ['磁盘已满', '磁盘已满.'],
+    ['', ''],
+  ])('%s is said as %s', (core, page) => expect(sentence(core)).toBe(page))
 
   it('counts, groups and sizes', () => {
     expect([count(1, 'agent'), count(2, 'agent'), count(12_408, 'line')]).toEqual(['1 agent', '2 agents', '12,408 lines'])

@@ -93,3 +93,10 @@ export function capital(text: string): string {
 function two(n: number): string {
   return n.toString().padStart(2, '0')
 }
+
+/** A sentence of the core as one of the page: it begins large and ends with a stop. A path, a command or a name that is written in its own way stays as it is. */
+export function sentence(text: string): string {
+  const first = /^[a-z]+(?![\w./`-])/.exec(text)
+  const begun = first ? capital(text) : text
+  return /[.!?…:`]$/.test(begun) || begun === '' ? (begun.endsWith('`') ? `${begun}.` : begun) : `${begun}.`
+}

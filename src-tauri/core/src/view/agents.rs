@@ -113,7 +113,7 @@ pub fn verbs(agent: &Agent) -> Vec<Verb> {
         }
         State::Starting => vec![Focus, Tell],
         State::Paused => vec![Resume, Tell, Checkpoint, Handover, Forget],
-        State::Ended | State::Lost => vec![Checkpoint, Handover, Forget],
+        State::Ended | State::Lost => vec![Resume, Checkpoint, Handover, Forget],
     };
     if agent.handle.is_none() {
         verbs.retain(|verb| *verb != Focus);
@@ -207,7 +207,7 @@ pub(crate) mod tests {
         assert!(!allowed(State::Paused).contains(&Verb::Pause));
         assert!(!allowed(State::Working).contains(&Verb::Forget));
         assert!(!allowed(State::Ended).contains(&Verb::Tell));
-        assert!(allowed(State::Lost).contains(&Verb::Forget));
+        assert!(allowed(State::Lost).contains(&Verb::Forget) && allowed(State::Ended).contains(&Verb::Resume));
         let mut windowless = agent("a", State::Working, 1);
         windowless.handle = None;
         assert!(!verbs(&windowless).contains(&Verb::Focus));

@@ -9,10 +9,10 @@ export const VERBS_OF: Record<AgentState, Verb[]> = {
   'needs-you': ALIVE,
   working: ALIVE,
   idle: ALIVE,
-  starting: ['focus', 'pause'],
-  paused: ['resume', 'handover', 'checkpoint', 'forget'],
-  ended: ['resume', 'forget'],
-  lost: ['resume', 'forget'],
+  starting: ['focus', 'tell'],
+  paused: ['resume', 'tell', 'checkpoint', 'handover', 'forget'],
+  ended: ['resume', 'checkpoint', 'handover', 'forget'],
+  lost: ['resume', 'checkpoint', 'handover', 'forget'],
 }
 
 type Sample = [name: string, shown: string, state: AgentState, doing: string, age: [number, 's' | 'min' | 'h' | 'd'], freshness: number]
@@ -75,7 +75,7 @@ export function page(found: AgentRow): AgentPage {
     delivery: 'session',
     prompt: 'Fix the refresh-token race in ~/code/api, 用户偶尔被踢下线',
     sessions: ['7f3a02c9-1d1e-4c1b-9a55-0a4f5be0e2a1', '11c0ffee-2f0b-4f7e-8f5a-5f0d8c5ad4c2'],
-    attach: found.terminal ? null : `tmux -L pao attach -t ${found.name}`,
+    attach: found.terminal || found.state === 'ended' || found.state === 'lost' ? null : `tmux -L pao attach -t ${found.name}`,
     turns: [
       { at: ago(66, 'min'), state: 'starting', needs: null, by: 'started by you' },
       { at: ago(65, 'min'), state: 'working', needs: null, by: 'first prompt arrived' },

@@ -13,6 +13,7 @@ import { answers, type World } from './verbs'
 import { settings } from './settings'
 
 export interface Fake extends Host {
+  verbs: VerbName[]
   world: World
   asked: [verb: VerbName, input: unknown][]
   emit<E extends keyof Events>(event: E, payload: Events[E]): void
@@ -37,6 +38,7 @@ export function fake(search = '', hash = ''): Fake {
     marks: new Map(),
     cleaned: new Map(),
     jobs: new Map(),
+    budget: Number(params.get('budget')) || 2000,
     nothing: flag('nothing') || flag('empty'),
     first: flag('first'),
     troubles: troubles(params.get('trouble')),
@@ -59,6 +61,7 @@ export function fake(search = '', hash = ''): Fake {
     first: params.get('page') ?? hash.slice(1),
     patience: Number(params.get('patience')) || undefined,
     now: world.now,
+    verbs: Object.keys(verbs) as VerbName[],
     world,
     asked,
     emit,

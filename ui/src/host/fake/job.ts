@@ -57,7 +57,7 @@ export class FakeJob {
     if (this.script.stops === name) return
     this.#timer = setTimeout(() => {
       if (this.script.fails === name) {
-        this.#step(i, { state: 'failed', ms: 38, note: 'Automation denied' })
+        this.#step(i, { state: 'failed', ms: 38, note: name === 'launch' ? 'Automation denied' : name === 'topic' ? 'the folder is gone' : 'no room on the disk' })
         return this.#end({ how: 'failed', failure: this.#failure(name), retry: name !== 'topic' })
       }
       this.#step(i, { state: 'done', ms, note })

@@ -41,7 +41,7 @@ export type Marks = Map<string, { mark: Mark; line: BriefingLine; folder: string
 
 const PATH = /~\/[^\s,]+/
 
-export function preview(wish: Wish, marks: Marks, nothing: boolean): Preview {
+export function preview(wish: Wish, marks: Marks, nothing: boolean, usual = 2000): Preview {
   const path = PATH.exec(wish.text)
   const shown = path?.[0] ?? wish.folder?.replace('/Users/dev', '~') ?? '~/code/api'
   const known = LINES.map((one) => ({ ...one, mark: marks.get(`${one.source} ${one.id}`)?.mark ?? null }))
@@ -54,7 +54,7 @@ export function preview(wish: Wish, marks: Marks, nothing: boolean): Preview {
     folder: shown.replace('~', '/Users/dev'),
     shown,
     found: path ? [path.index, path.index + path[0].length] : null,
-    settled: { permission: wish.permission ?? 'ask', delivery: wish.delivery ?? 'session', terminal: wish.terminal ?? 'auto', agent: 'claude-code', budget: wish.budget ?? 2000 },
+    settled: { permission: wish.permission ?? 'ask', delivery: wish.delivery ?? 'session', terminal: wish.terminal ?? 'auto', agent: 'claude-code', budget: wish.budget ?? usual },
     sources: nothing ? SOURCES.map((one) => ({ ...one, state: 'empty', snippets: 0, reason: null })) : SOURCES.filter((one) => !wish.without_sources.includes(one.name)),
     sections: SECTIONS.map((title, i) => ({ title, lines: inside.filter((one) => SECTION[one.id] === i).sort((a, b) => Number(b.mark === 'pinned') - Number(a.mark === 'pinned')) })).filter((s) => s.lines.length > 0),
     left_out: asked.filter((one) => !inside.includes(one)),

@@ -16,6 +16,8 @@ export interface World {
   cleaned: Map<string, AgentRow[]>
   jobs: Map<string, FakeJob>
   nothing: boolean
+  /** Tokens a briefing may take. */
+  budget: number
   first: boolean
   troubles: Trouble[]
   fails: string | null
@@ -86,7 +88,7 @@ export function answers(world: World): Answers {
 
   return {
     glance: () => glance(world),
-    preview: (wish) => (wish.folder === '/' ? fail('/ is not a project.', 'Name a folder inside of it.') : preview(wish, world.marks, world.nothing)),
+    preview: (wish) => (wish.folder === '/' ? fail('/ is not a project.', 'Name a folder inside of it.') : preview(wish, world.marks, world.nothing, world.budget)),
     spawn: begin,
     again({ job, terminal }) {
       const wish = wishes.get(job) ?? fail('This start is too long ago.', 'Spawn the agent anew.')

@@ -39,12 +39,12 @@ export function hidden(preview: Preview): number {
   return preview.left_out.filter((line) => !alwaysShown(line)).length
 }
 
-/** "+3 new −1 gone ~1 changed since 28 Nov". */
-export function changes(preview: Preview): string {
-  if (!preview.compared_with) return 'first spawn in this folder'
+/** "+3 new −1 gone ~1 changed", and since when. */
+export function changes(preview: Preview): { words: string; since: string } {
+  if (!preview.compared_with) return { words: 'first spawn in this folder', since: '' }
   const lines = preview.sections.flatMap((section) => section.lines)
   const fresh = lines.filter((line) => line.change === 'new').length
   const changed = lines.filter((line) => line.change === 'changed').length
   const parts = [fresh && `+${fresh} new`, preview.gone.length && `−${preview.gone.length} gone`, changed && `~${changed} changed`].filter(Boolean)
-  return `${parts.length ? parts.join(' ') : 'as it was'} since ${date(preview.compared_with)}`
+  return { words: parts.length ? parts.join(' ') : 'as it was', since: `since ${date(preview.compared_with)}` }
 }

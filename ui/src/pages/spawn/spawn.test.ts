@@ -12,7 +12,7 @@ describe('the spawn panel', () => {
     expect(await line(/^Refresh tokens rotate/)).toBeVisible()
     expect(document.querySelector('.found')).toHaveTextContent('~/code/infra')
     expect(screen.getByText('from the text')).toBeVisible()
-    expect(screen.getByText('+3 new −1 gone ~1 changed since 28 Nov')).toBeVisible()
+    expect(screen.getByTitle('Against the last spawn in this folder, since 28 Nov')).toHaveTextContent('+3 new −1 gone ~1 changed since 28 Nov')
     expect(screen.getByText(/infra works in this folder, too/)).toBeVisible()
   })
 
