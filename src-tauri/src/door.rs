@@ -111,6 +111,8 @@ verbs! {
     set_secret(Secret) -> Outcome = commands::settings::set_secret;
     /// Switches something of the system's on or off.
     switch(Switching) -> Switch = commands::settings::switch;
+    /// Opens a file of ours, or a pane of the system's settings.
+    reveal(Reveal) -> () = commands::windows::reveal;
     /// Changes the hotkey; `null` switches it off.
     set_hotkey(Option<String>) -> Hotkey = commands::settings::set_hotkey;
     /// Watches exactly these folders.
@@ -290,6 +292,24 @@ pub enum Which {
     CommandLine,
 }
 
+/// What can be opened outside the app; nothing else can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, TS)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reveal {
+    /// The configuration file.
+    Config,
+    /// The folder of the app's log.
+    Log,
+    /// Where the file manager's entry is switched on.
+    FileManager,
+    /// Where programs are allowed to open at login.
+    LoginItems,
+    /// Where notifications are allowed.
+    Notifications,
+    /// Where driving the terminal is allowed.
+    Automation,
+}
+
 /// What was chosen in the first run.
 #[derive(Debug, Deserialize, TS)]
 pub struct FirstChoices {
@@ -311,6 +331,14 @@ pub enum Page {
         text: String,
         /// The folder.
         folder: Option<String>,
+        /// Further folders that were chosen with it, for one spawn each.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[ts(optional, as = "Option<Vec<String>>")]
+        others: Vec<String>,
+        /// What is to be said about what was brought.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        note: Option<String>,
     },
     /// An agent.
     Agent {
@@ -331,6 +359,13 @@ pub enum Page {
     },
     /// The first run.
     FirstRun,
+}
+
+impl Page {
+    /// The spawn panel for a folder, or for the one that was used last.
+    pub fn spawn(folder: Option<String>) -> Self {
+        Self::Spawn { text: String::new(), folder, others: Vec::new(), note: None }
+    }
 }
 
 #[cfg(test)]

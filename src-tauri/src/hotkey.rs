@@ -64,7 +64,7 @@ fn register(shell: &Shell, keys: &str) -> Result<(), String> {
     let handler =
         |app: &tauri::AppHandle, _: &Shortcut, event: tauri_plugin_global_shortcut::ShortcutEvent| {
             if event.state == ShortcutState::Pressed {
-                windows::open(app, Page::Spawn { text: String::new(), folder: None });
+                windows::open(app, Page::spawn(None));
             }
         };
     shell.app.global_shortcut().on_shortcut(shortcut, handler).map_err(|error| {

@@ -1,5 +1,6 @@
 //! The menu-bar app: a thin shell over `pao-core`. It parses, calls one verb of the core, and shows the answer.
 
+mod arrival;
 mod commands;
 mod credentials;
 mod door;
@@ -11,9 +12,11 @@ mod not_yet;
 mod notices;
 mod popover;
 mod shell;
+mod switches;
 mod tray;
 mod windows;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use pao_core::Error;
@@ -24,7 +27,7 @@ use crate::shell::Shell;
 
 fn main() -> ExitCode {
     let host = match Host::current() {
-        Ok(host) => host.of_app(),
+        Ok(host) => host,
         Err(error) => return told(&error),
     };
     if !os::IS_MACOS && !os::has_display(&host) {
@@ -33,10 +36,12 @@ fn main() -> ExitCode {
             "start it inside a desktop session; everything it does `pao` does in a terminal",
         ));
     }
+    let started_in = host.cwd.clone();
+    let host = host.of_app();
     let _log = log::begin(&host);
     // Reads nothing yet: a secret is read when it is needed.
     secrets::own();
-    match build(host) {
+    match build(host, started_in) {
         Ok(app) => {
             app.run(happened);
             ExitCode::SUCCESS
@@ -54,29 +59,29 @@ fn told(error: &Error) -> ExitCode {
     ExitCode::from(error.kind.exit_code())
 }
 
-fn build(host: Host) -> tauri::Result<tauri::App> {
+fn build(host: Host, started_in: PathBuf) -> tauri::Result<tauri::App> {
     let builder = tauri::Builder::default()
         // First, so that a second launch ends before it has begun anything.
         .plugin(tauri_plugin_single_instance::init(|app, arguments, folder| {
-            windows::arrive(app, &arguments, std::path::Path::new(&folder));
+            arrival::second(app, &arguments, std::path::Path::new(&folder));
         }))
-        .plugin(tauri_plugin_deep_link::init())
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_global_shortcut::Builder::new().build());
     #[cfg(target_os = "macos")]
     let builder = builder.plugin(tauri_nspanel::init());
     builder
+        .manage(arrival::Waiting::default())
         .invoke_handler(tauri::generate_handler![door::door])
         .on_window_event(windows::happened)
         .setup(move |app| {
             #[cfg(target_os = "macos")]
             app.set_activation_policy(tauri::ActivationPolicy::Accessory);
-            let shell = Shell::new(app.handle().clone(), host);
+            let shell = Shell::new(app.handle().clone(), host, started_in);
             app.manage(shell.clone());
             windows::create(app.handle())?;
             tray::create(&shell)?;
             events::begin(&shell);
-            windows::first(&shell);
+            arrival::first(&shell);
             Ok(())
         })
         .build(tauri::generate_context!())
@@ -94,6 +99,8 @@ fn happened(app: &tauri::AppHandle, event: RunEvent) {
         }
         #[cfg(target_os = "macos")]
         RunEvent::Reopen { .. } => popover::show(app, None),
+        #[cfg(target_os = "macos")]
+        RunEvent::Opened { urls } => arrival::opened(app, urls.iter().map(ToString::to_string).collect()),
         _ => {
             let _ = app;
         }

@@ -38,6 +38,8 @@ pub struct Inner {
     pub app: AppHandle,
     /// The machine.
     pub host: Host,
+    /// The folder the app was started in, from which its arguments count.
+    pub started_in: PathBuf,
     /// Spawns under way.
     pub jobs: Jobs,
     /// The hotkey as it is.
@@ -104,10 +106,11 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Shell {
     /// The app as it begins.
-    pub fn new(app: AppHandle, host: Host) -> Self {
+    pub fn new(app: AppHandle, host: Host, started_in: PathBuf) -> Self {
         let inner = Inner {
             app,
             host,
+            started_in,
             jobs: Jobs::default(),
             hotkey: Mutex::new(Hotkey { keys: None, active: false, note: None }),
             popover: Mutex::default(),

@@ -123,7 +123,7 @@ fn chosen(app: &AppHandle, id: &str) {
             Verb::Tell | Verb::Handover | Verb::Forget => Page::Agent { id },
             verb => return at_once(app, verb, id),
         },
-        Act::Spawn(folder) => Page::Spawn { text: String::new(), folder },
+        Act::Spawn(folder) => Page::spawn(folder),
         Act::Agent(id) => Page::Agent { id },
         Act::Cleanup => Page::Cleanup,
         Act::Settings => Page::Settings { pane: None },

@@ -1,7 +1,5 @@
 //! The two windows. Both are made hidden when the app starts, so that showing one is only showing it.
 
-use std::path::Path;
-
 use tauri::{AppHandle, Emitter, Manager, WebviewUrl, WebviewWindowBuilder, Window, WindowEvent};
 
 use crate::door::Page;
@@ -22,30 +20,6 @@ pub fn create(app: &AppHandle) -> tauri::Result<()> {
         .visible(false)
         .build()?;
     popover::create_beside(&panel)
-}
-
-/// A page opens when the app is started: the first run where nothing was ever set up, else what its arguments name.
-pub fn first(shell: &Shell) {
-    let arguments: Vec<String> =
-        shell.app.env().args_os.iter().map(|a| a.to_string_lossy().into_owned()).collect();
-    let cwd = shell.host.cwd.clone();
-    if arguments.len() > 1 {
-        arrive(&shell.app, &arguments, &cwd);
-    } else if !shell.host.config_file().exists() && !shell.host.registry_file().exists() {
-        open(&shell.app, Page::FirstRun);
-    }
-}
-
-/// What a second launch brings: a folder opens the spawn panel there, nothing the list of agents.
-pub fn arrive(app: &AppHandle, arguments: &[String], cwd: &Path) {
-    let named = arguments.iter().skip(1).map(|argument| cwd.join(argument)).find(|path| path.is_dir());
-    match named.and_then(|folder| folder.canonicalize().ok()) {
-        Some(folder) => {
-            let folder = Some(folder.to_string_lossy().into_owned());
-            open(app, Page::Spawn { text: String::new(), folder });
-        }
-        None => popover::show(app, None),
-    }
 }
 
 /// Shows the panel at a page.

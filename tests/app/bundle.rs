@@ -42,6 +42,8 @@ fn the_package_brings_the_app_the_command_an_entry_in_the_menu_and_its_icons() {
     assert!(named(&entry, "Exec").starts_with("prime-agent-orchestrator"));
     assert_eq!(named(&entry, "Icon"), "prime-agent-orchestrator");
     assert_eq!(named(&entry, "Terminal"), "false");
+    assert_eq!(named(&entry, "MimeType").trim_end_matches(';'), "x-scheme-handler/pao");
+    assert!(named(&entry, "Exec").ends_with(" %u"), "a link is handed over");
     for size in ["32x32", "128x128", "256x256@2", "512x512"] {
         let icon = root.join(format!("usr/share/icons/hicolor/{size}/apps/prime-agent-orchestrator.png"));
         assert!(icon.is_file(), "{}", icon.display());
@@ -65,12 +67,21 @@ fn the_property_lists_of_the_macos_bundle_say_what_the_system_asks_for() {
     let info = info.as_dictionary().unwrap();
     assert_eq!(info["LSUIElement"].as_boolean(), Some(true), "no Dock icon flashes up");
     assert!(info["NSAppleEventsUsageDescription"].as_string().unwrap().len() > 40);
+    // Else `open` may refuse to hand it a folder.
+    let opens = info["CFBundleDocumentTypes"].as_array().unwrap()[0].as_dictionary().unwrap();
+    let types: Vec<_> =
+        opens["LSItemContentTypes"].as_array().unwrap().iter().filter_map(|t| t.as_string()).collect();
+    assert_eq!(types, ["public.folder"]);
+    assert_eq!(opens["CFBundleTypeRole"].as_string(), Some("Viewer"));
+    assert_eq!(opens["LSHandlerRank"].as_string(), Some("Alternate"), "never what opens folders by itself");
     let rights = plist::Value::from_file(folder.join("entitlements.plist")).unwrap();
     let rights: Vec<_> = rights.as_dictionary().unwrap().keys().cloned().collect();
     // They sign the command as well, which a restricted one would keep from running.
     assert_eq!(rights, ["com.apple.security.automation.apple-events"]);
     let config = fs::read_to_string(folder.join("tauri.conf.json")).unwrap();
     let config: serde_json::Value = serde_json::from_str(&config).unwrap();
+    assert_eq!(config["identifier"], pao_core::entrance::APP_ID, "what the file managers' entries open");
+    assert_eq!(config["plugins"]["deep-link"]["desktop"]["schemes"], serde_json::json!(["pao"]));
     let bundle = &config["bundle"]["macOS"];
     assert_eq!(bundle["minimumSystemVersion"], "13.0");
     assert_eq!(bundle["signingIdentity"], "-", "ad-hoc, unless a variable names an identity");

@@ -3,6 +3,7 @@
 mod bundle;
 mod credentials;
 mod desktop;
+mod entrances;
 mod follows;
 mod keys;
 mod menu;

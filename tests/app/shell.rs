@@ -11,13 +11,13 @@ use super::tray::{self, menu};
 use crate::harness::claude::{Claude, Version};
 use crate::harness::world::World;
 
-fn bare() -> World {
+pub fn bare() -> World {
     let mut world = World::new();
     world.real_clock();
     world
 }
 
-fn until(what: &str, holds: impl Fn() -> bool) -> Duration {
+pub fn until(what: &str, holds: impl Fn() -> bool) -> Duration {
     let began = Instant::now();
     while !holds() {
         assert!(began.elapsed() < PATIENCE, "not seen: {what}");
@@ -27,7 +27,7 @@ fn until(what: &str, holds: impl Fn() -> bool) -> Duration {
 }
 
 /// Names of the windows that can be seen.
-fn seen(world: &World) -> String {
+pub fn seen(world: &World) -> String {
     let found =
         world.command("xdotool").args(["search", "--onlyvisible", "--name", "Prime Agent"]).output().unwrap();
     String::from_utf8_lossy(&found.stdout).into_owned()

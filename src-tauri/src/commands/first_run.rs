@@ -13,7 +13,7 @@ use super::settings::watch_exactly;
 use crate::door::FirstChoices;
 use crate::jobs::Unasked;
 use crate::shell::Shell;
-use crate::{events, hotkey, not_yet};
+use crate::{events, hotkey, switches};
 
 /// What the first run is about, by the names the doctor has for it.
 const ABOUT: [&str; 5] = ["agent", "claude-code", "terminal", "history", "transcripts"];
@@ -47,15 +47,15 @@ pub async fn first_run(shell: &Shell, _with: ()) -> Result<FirstRun, Error> {
 }
 
 pub async fn finish(shell: &Shell, with: FirstChoices) -> Result<(), Error> {
-    if with.open_at_login {
-        return Err(not_yet::verb("opening at login", "add the app to your login items yourself"));
-    }
     if !with.roots.is_empty() {
         watch_exactly(shell, with.roots)?;
     }
     let hotkey = hotkey::change(shell, with.hotkey.as_deref())?;
     if let Some(note) = hotkey.note {
         return Err(Error::user(note, "choose other keys, or none"));
+    }
+    if with.open_at_login {
+        switches::set_login_item(&shell.host, true).await?;
     }
     // The key now stands in the file, `off` included, which is what ends the first run.
     events::look_for_agent(shell.clone()).await;

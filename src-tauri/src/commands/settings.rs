@@ -21,7 +21,7 @@ use tauri_plugin_dialog::DialogExt;
 
 use crate::door::{Change, Consent, NewSource, Secret, Switching, Which};
 use crate::shell::{Shell, lock};
-use crate::{events, hotkey, not_yet, notices};
+use crate::{events, hotkey, notices, switches};
 
 pub async fn settings(shell: &Shell, _with: ()) -> Result<Settings, Error> {
     let context = shell.context_to_ask().await?;
@@ -37,6 +37,7 @@ pub async fn settings(shell: &Shell, _with: ()) -> Result<Settings, Error> {
             source.has_secret = store.has(&source.source.name);
         }
     }
+    let command_line = switches::command_line(host).await;
     Ok(Settings {
         values: edit::settings_anyway(host).iter().map(Setting::from).collect(),
         sources,
@@ -45,10 +46,10 @@ pub async fn settings(shell: &Shell, _with: ()) -> Result<Settings, Error> {
         agents: agents(&context).await,
         folders: folders(&context).await?,
         hotkey: lock(&shell.hotkey).clone(),
-        login_item: not_yet::switch(),
+        login_item: switches::login_item(host),
         notifications,
-        file_manager: not_yet::switch(),
-        command_line: not_yet::switch(),
+        file_manager: switches::file_manager(host),
+        command_line,
         marks: marked.iter().map(|row| Marked::of(row, host)).collect(),
         written: written
             .into_iter()
@@ -235,10 +236,22 @@ pub async fn set_secret(shell: &Shell, with: Secret) -> Result<Outcome, Error> {
 }
 
 pub async fn switch(shell: &Shell, with: Switching) -> Result<Switch, Error> {
-    match with.which {
-        Which::Notifications => notices::set(shell, with.on).await,
-        _ => Err(not_yet::verb("this switch", "use the system's own settings")),
-    }
+    let (host, on) = (&shell.host, with.on);
+    Ok(match with.which {
+        Which::LoginItem => {
+            switches::set_login_item(host, on).await?;
+            switches::login_item(host)
+        }
+        Which::FileManager => {
+            switches::set_file_manager(host, on).await?;
+            switches::file_manager(host)
+        }
+        Which::CommandLine => {
+            switches::set_command_line(host, on)?;
+            switches::command_line(host).await
+        }
+        Which::Notifications => notices::set(shell, on).await?,
+    })
 }
 
 pub async fn set_hotkey(shell: &Shell, keys: Option<String>) -> Result<Hotkey, Error> {

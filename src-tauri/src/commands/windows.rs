@@ -1,9 +1,10 @@
 //! The windows themselves, the clipboard, and what helps to understand a fault.
 
+use pao_core::entrance::reveal::{self, Place};
 use pao_core::view::diagnostics as view;
 use pao_core::{Error, doctor};
 
-use crate::door::Page;
+use crate::door::{Page, Reveal};
 use crate::shell::{Shell, lock};
 use crate::{log, popover, windows};
 
@@ -27,6 +28,18 @@ pub async fn open(shell: &Shell, page: Page) -> Result<(), Error> {
 
 pub async fn page(shell: &Shell, _with: ()) -> Result<Option<Page>, Error> {
     Ok(lock(&shell.page).take())
+}
+
+pub async fn reveal(shell: &Shell, what: Reveal) -> Result<(), Error> {
+    let place = match what {
+        Reveal::Config => Place::Config,
+        Reveal::Log => Place::Log,
+        Reveal::FileManager => Place::FileManager,
+        Reveal::LoginItems => Place::LoginItems,
+        Reveal::Notifications => Place::Notifications,
+        Reveal::Automation => Place::Automation,
+    };
+    reveal::reveal(&shell.host, place)
 }
 
 pub async fn close(shell: &Shell, label: String) -> Result<(), Error> {

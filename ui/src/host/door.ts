@@ -65,6 +65,8 @@ export interface Verbs {
   set_secret: { with: Secret; gives: Outcome }
   /** Switches something of the system's on or off. */
   switch: { with: Switching; gives: Switch }
+  /** Opens a file of ours, or a pane of the system's settings. */
+  reveal: { with: Reveal; gives: null }
   /** Changes the hotkey; `null` switches it off. */
   set_hotkey: { with: string | null; gives: Hotkey }
   /** Watches exactly these folders. */
@@ -912,7 +914,15 @@ text: string,
 /**
  * The folder.
  */
-folder: string | null, } | { "page": "agent", 
+folder: string | null, 
+/**
+ * Further folders that were chosen with it, for one spawn each.
+ */
+others?: Array<string>, 
+/**
+ * What is to be said about what was brought.
+ */
+note?: string, } | { "page": "agent", 
 /**
  * Registry id.
  */
@@ -1056,6 +1066,11 @@ shown: string,
  * What a yes enables, or what is needed for it.
  */
 details: Array<string>, };
+
+/**
+ * What can be opened outside the app; nothing else can.
+ */
+export type Reveal = "config" | "log" | "file-manager" | "login-items" | "notifications" | "automation";
 
 /**
  * A watched folder.

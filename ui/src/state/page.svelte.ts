@@ -16,10 +16,13 @@ class Pages {
 
   /** The host opens a page. An empty spawn page keeps what stands in the one already there. */
   show(page: Page): void {
-    if (page.page === 'spawn' && this.top?.page === 'spawn' && page.text === '' && page.folder === null) return
+    if (page.page === 'spawn' && this.top?.page === 'spawn' && page.text === '' && page.folder === null) {
+      draft.note = page.note ?? draft.note
+      return
+    }
     this.opened += 1
     this.stack = [page]
-    if (page.page === 'spawn') draft.begin(page.text, page.folder)
+    if (page.page === 'spawn') draft.begin(page.text, page.folder, page.others, page.note)
   }
 
   go(page: Page): void {
@@ -40,6 +43,13 @@ class Pages {
     void ask('close', 'panel')
     this.stack = []
     this.show({ page: 'spawn', text: '', folder: null })
+  }
+
+  /** A start that went well is over. Of several folders the next one's turn comes, with the same words. */
+  started = (): void => {
+    const [folder, ...others] = draft.others
+    if (folder === undefined) return this.close()
+    this.show({ page: 'spawn', text: draft.wish.text, folder, others })
   }
 }
 

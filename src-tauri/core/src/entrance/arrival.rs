@@ -69,10 +69,7 @@ fn of(host: &Host, words: Vec<(&str, bool)>, cwd: &Path) -> Option<Arrival> {
                 Err(error) => notes.push(format!("A link could not be used: {error}.")),
             }
         } else {
-            let path = match only_path {
-                true => None,
-                false => file_url(word),
-            };
+            let path = if only_path { None } else { file_url(word) };
             match folder(&path.unwrap_or_else(|| cwd.join(word))) {
                 Some(folder) => folders.push(folder),
                 None => notes.push(format!("There is no folder {}.", shown(word))),

@@ -73,6 +73,8 @@ pub fn autostart(app: &Path) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
     use super::*;
 
     #[test]
@@ -82,7 +84,6 @@ mod tests {
         assert_eq!(quoted("/a b/$x\"`/100%").as_deref(), Some(r#"/usr/bin/env "/a b/\\$x\\"\\`/100%%""#));
         assert_eq!(quoted("/a\\b\nc").as_deref(), Some(r#""/a\\\\b\nc""#));
         assert_eq!(quoted("/a=b"), None);
-        use std::os::unix::ffi::OsStrExt;
         assert_eq!(program(Path::new(std::ffi::OsStr::from_bytes(b"/\xff"))), None);
     }
 }

@@ -41,7 +41,7 @@ pub fn without(text: &str, mime: &str, entry_name: &str) -> Option<String> {
                 let others: Vec<&str> =
                     value.split(';').map(str::trim).filter(|n| !n.is_empty() && *n != entry_name).collect();
                 if !others.is_empty() {
-                    out += &format!("{key}={}\n", others.join(";"));
+                    out.extend([key, "=", &others.join(";"), "\n"]);
                 }
             }
         }

@@ -197,6 +197,7 @@ export function answers(world: World): Answers {
     traces: () => written(),
     remove_everything: () => written().map((one) => ({ ...one, outcome: 'removed' })),
     diagnostics: () => 'pao 0.1.0, without secrets',
+    reveal: () => null,
     open: () => null,
     page: () => null,
     close: () => null,

@@ -1,5 +1,5 @@
 /** The settings as last told by the host, and the ways to change them. What could not be changed stays as it was. */
-import { ask, type Failure, type Outcome, type Settings, type Source, type Which } from '../../host'
+import { ask, type Failure, type Outcome, type Reveal, type Settings, type Source, type Which } from '../../host'
 import { asFailure } from '../../state/failure'
 import { say } from '../../state/say.svelte'
 
@@ -40,6 +40,13 @@ export class SettingsState {
     return this.attempt(async () => {
       this.all = await ask('consent', { folder, trust, skip })
       say.aloud('Taken back')
+    })
+  }
+
+  /** Opens a file of ours, or a pane of the system's settings. */
+  reveal(what: Reveal): Promise<void> {
+    return this.attempt(async () => {
+      await ask('reveal', what)
     })
   }
 

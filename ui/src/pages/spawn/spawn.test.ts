@@ -205,6 +205,28 @@ describe('the spawn panel', () => {
     expect(await screen.findByRole('button', { name: /^Project: infra/ })).toBeVisible()
   })
 
+  it('says where it came from when a link filled it in, until that is read', async () => {
+    const { user, host } = openApp(spawnPage(''))
+    host.emit('page', { page: 'spawn', text: 'Fix the login', folder: '/Users/dev/code/api', note: 'A link filled this in. Read it before you spawn.' })
+    await waitFor(() => expect(topic()).toHaveValue('Fix the login'))
+    expect(screen.getByText(/A link filled this in/)).toBeVisible()
+    host.emit('page', { page: 'spawn', text: '', folder: null, note: 'A link could not be used: it is too long.' })
+    expect(await screen.findByText(/could not be used/)).toBeVisible()
+    expect(topic()).toHaveValue('Fix the login')
+    await user.click(screen.getByRole('button', { name: 'Dismiss' }))
+    expect(screen.queryByText(/could not be used/)).toBeNull()
+  })
+
+  it('takes several folders one after another, in the order the user wants', async () => {
+    const { user, host, asked } = openApp(spawnPage(''))
+    host.emit('page', { page: 'spawn', text: '', folder: '/Users/dev/code/api', others: ['/Users/dev/code/infra', '/Users/dev/code/web'] })
+    await user.click(await screen.findByRole('button', { name: 'web' }))
+    await user.type(topic(), 'Go')
+    expect(screen.getByRole('button', { name: 'api' })).toBeVisible()
+    await user.keyboard('{Control>}{Enter}{/Control}')
+    await waitFor(() => expect(asked('spawn').map((wish) => wish.folder)).toEqual(['/Users/dev/code/web']))
+  })
+
   it('goes back from the lines to the text, then closes', async () => {
     const { user, asked } = openApp(spawnPage('Fix it'))
     await line(/^Refresh tokens/)
