@@ -8,7 +8,6 @@ mod events;
 mod hotkey;
 mod jobs;
 mod log;
-mod not_yet;
 mod notices;
 mod popover;
 mod shell;

@@ -250,7 +250,7 @@ fn clicked(shell: &Shell, id: String) {
             return popover::show(&shell.app, None);
         }
         if id.starts_with("job-") {
-            return windows::open(&shell.app, Page::Spawn { text: String::new(), folder: None });
+            return windows::open(&shell.app, Page::spawn(None));
         }
         match commands::agents::focus(&shell, id.clone()).await {
             Ok(outcome) if outcome.well => {}
