@@ -33,7 +33,7 @@ pub fn open(app: &AppHandle, page: Page) {
         *lock(&shell.page) = Some(page.clone());
     }
     let shown = panel.show().and_then(|()| panel.unminimize()).and_then(|()| panel.set_focus());
-    if let Err(error) = shown.and_then(|()| app.emit_to(PANEL, "page", &page)) {
+    if let Err(error) = shown.and_then(|()| app.emit_to(PANEL, "page", page)) {
         tracing::warn!(%error, "the panel was not shown");
     }
 }

@@ -1,5 +1,7 @@
 //! What the windows show follows the registry, whoever writes it and whatever becomes of its file.
 
+#![expect(clippy::disallowed_methods, reason = "the tests are the edge of their own world")]
+
 use std::fs;
 use std::time::{Duration, Instant};
 

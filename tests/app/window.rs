@@ -15,7 +15,7 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// Finds by role and name what a person could reach now: in the topmost dialog, where there is one. A name is what
 /// assistive technology reads, from its beginning on.
-const FIND: &str = r#"
+const FIND: &str = r"
     const [role, name] = arguments;
     const kinds = {
         button: 'button, [role=button]', row: '[role=listitem], li', checkbox: 'input[type=checkbox]',
@@ -33,7 +33,7 @@ const FIND: &str = r#"
     const dialogs = [...document.querySelectorAll('dialog[open]')];
     const within = dialogs.at(-1) ?? document;
     return [...within.querySelectorAll(kinds[role] ?? role)].find((e) => seen(e) && said(e).startsWith(name)) ?? null;
-"#;
+";
 
 /// A window of the app.
 pub struct Window<'d> {
@@ -143,7 +143,7 @@ impl Window<'_> {
         let keys: Vec<String> = keys.split('+').map(code).collect();
         let down = keys.iter().map(|key| json!({ "type": "keyDown", "value": key }));
         let up = keys.iter().rev().map(|key| json!({ "type": "keyUp", "value": key }));
-        self.act(down.chain(up).collect());
+        self.act(&down.chain(up).collect::<Vec<_>>());
     }
 
     /// Types into whatever has the focus.
@@ -152,10 +152,10 @@ impl Window<'_> {
             let key = c.to_string();
             [json!({ "type": "keyDown", "value": key }), json!({ "type": "keyUp", "value": key })]
         });
-        self.act(strokes.collect());
+        self.act(&strokes.collect::<Vec<_>>());
     }
 
-    fn act(&self, strokes: Vec<Value>) {
+    fn act(&self, strokes: &[Value]) {
         let body = json!({ "actions": [{ "type": "key", "id": "keyboard", "actions": strokes }] });
         self.drive("POST", "actions", &body).unwrap_or_else(|error| panic!("keys: {error}"));
     }

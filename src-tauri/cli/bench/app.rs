@@ -134,7 +134,8 @@ fn began(pid: u32) -> f64 {
 /// The newest process of a program.
 fn process(program: &Path) -> u32 {
     let program = program.canonicalize().unwrap();
-    let found = pids().filter(|pid| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == program));
+    let found =
+        pids().filter(|pid| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == program));
     found.max().unwrap_or_else(|| panic!("{} does not run", program.display()))
 }
 
@@ -147,7 +148,8 @@ fn tree(root: u32) -> Vec<u32> {
     let mut all = vec![root];
     let mut next = 0;
     while let Some(parent) = all.get(next).copied() {
-        let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+        let children =
+            fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
         all.extend(children.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
         next += 1;
     }

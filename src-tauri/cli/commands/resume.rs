@@ -144,11 +144,11 @@ fn summary(screen: Screen, done: &[(Agent, Result<Resumed, Error>)]) -> Result<u
             .iter()
             .map(|(agent, result)| match result {
                 Ok(resumed) => wire::rest::OneResumed::Back(Box::new(resumed.into())),
-                Err(error) => wire::rest::OneResumed::Not(wire::rest::NotResumed {
+                Err(error) => wire::rest::OneResumed::Not(Box::new(wire::rest::NotResumed {
                     agent: agent.name.clone(),
                     id: agent.id.clone(),
                     error: wire::Failure::from(error),
-                }),
+                })),
             })
             .collect();
         screen.document(&rows)?;

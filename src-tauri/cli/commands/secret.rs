@@ -64,9 +64,8 @@ async fn status(host: &Host, screen: Screen, config: &Config, store: &SecretStor
     } else if rows.is_empty() {
         screen.say("no memory store behind a login is configured\n")?;
     } else {
-        screen.say(
-            &rows.iter().map(|row| format!("{}: {}\n", clean(&row.what), row.state)).collect::<String>(),
-        )?;
+        let lines: Vec<_> = rows.iter().map(|row| format!("{}: {}\n", clean(&row.what), row.state)).collect();
+        screen.say(&lines.concat())?;
     }
     Ok(code)
 }

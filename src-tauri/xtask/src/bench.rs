@@ -4,12 +4,12 @@
 use std::process::ExitCode;
 
 use crate::build::cargo;
-use crate::{app, claude};
 use crate::fault::Fault;
 use crate::machine::{Machine, System};
 use crate::pins::CLAUDE_NEW;
 use crate::run::{cannot_start, run, say, shown};
 use crate::setup::{C_COMPILER, GIT, Plan, TMUX, agreement, carry_out};
+use crate::{app, claude};
 
 /// Whether a part is among those asked for.
 fn wants(arguments: &[String], part: &str) -> bool {
@@ -35,7 +35,17 @@ pub fn bench(yes: bool, arguments: &[String], machine: &Machine) -> Result<ExitC
     if app {
         app::interface(machine)?;
         let mut all = cargo(machine);
-        run(all.args(["build", "--release", "--locked", "-p", "pao", "-p", "pao-app", "--bins", "--examples"]))?;
+        run(all.args([
+            "build",
+            "--release",
+            "--locked",
+            "-p",
+            "pao",
+            "-p",
+            "pao-app",
+            "--bins",
+            "--examples",
+        ]))?;
         app::measured(machine)?;
     }
     let mut program = cargo(machine);

@@ -38,12 +38,14 @@ pub fn read(said: &str) -> Signing {
         // "not set", and whatever else is no identifier.
         !team.is_empty() && team.bytes().all(|b| b.is_ascii_alphanumeric())
     });
-    match (team, value("Signature"), value("CodeDirectory v").is_some() || value("Identifier").is_some()) {
-        (_, Some("adhoc"), _) => Signing::AdHoc,
-        (Some(team), ..) => Signing::Team(team.to_string()),
-        (None, _, true) => Signing::AdHoc,
-        (None, _, false) if said.contains("not signed at all") => Signing::Unsigned,
-        _ => Signing::Unknown,
+    let signed = value("CodeDirectory v").is_some() || value("Identifier").is_some();
+    match (team, value("Signature") == Some("adhoc")) {
+        (Some(team), false) => Signing::Team(team.to_string()),
+        (_, true) => Signing::AdHoc,
+        // By a certificate of one's own, which no team stands behind.
+        (None, false) if signed => Signing::AdHoc,
+        (None, false) if said.contains("not signed at all") => Signing::Unsigned,
+        (None, false) => Signing::Unknown,
     }
 }
 

@@ -207,7 +207,9 @@ pub(crate) mod tests {
         assert!(!allowed(State::Paused).contains(&Verb::Pause));
         assert!(!allowed(State::Working).contains(&Verb::Forget));
         assert!(!allowed(State::Ended).contains(&Verb::Tell));
-        assert!(allowed(State::Lost).contains(&Verb::Forget) && allowed(State::Ended).contains(&Verb::Resume));
+        assert!(
+            allowed(State::Lost).contains(&Verb::Forget) && allowed(State::Ended).contains(&Verb::Resume)
+        );
         let mut windowless = agent("a", State::Working, 1);
         windowless.handle = None;
         assert!(!verbs(&windowless).contains(&Verb::Focus));

@@ -86,7 +86,7 @@ impl Told {
         self.begun = true;
         let mut changes = Vec::new();
         let before = std::mem::replace(&mut self.causes, now);
-        let holds = |id: &String| on && before.get(id).is_some() && self.causes.get(id) == before.get(id);
+        let holds = |id: &String| on && before.contains_key(id) && self.causes.get(id) == before.get(id);
         let gone: BTreeSet<String> = self.standing.iter().filter(|id| !holds(id)).cloned().collect();
         let together_before = !self.together.is_empty();
         self.together.retain(holds);
@@ -410,7 +410,10 @@ mod tests {
         assert!(!switch(false, Screen::Unbundled).possible);
     }
 
-    fn turns() -> impl Strategy<Value = Vec<(Vec<(u8, u8)>, bool, BTreeSet<String>)>> {
+    /// Each agent's state and question, whether notices are on, who is in front.
+    type Turn = (Vec<(u8, u8)>, bool, BTreeSet<String>);
+
+    fn turns() -> impl Strategy<Value = Vec<Turn>> {
         let states = proptest::collection::vec((0_u8..7, 0_u8..3), 6);
         let front = proptest::collection::btree_set("[0-5]", 0..3);
         proptest::collection::vec((states, proptest::bool::weighted(0.8), front), 1..30)

@@ -297,5 +297,5 @@ pub enum OneResumed {
     /// It did.
     Back(Box<Resumed>),
     /// It did not.
-    Not(NotResumed),
+    Not(Box<NotResumed>),
 }

@@ -157,7 +157,7 @@ fn exactly_the_chosen_folders_are_watched_and_a_refused_one_changes_nothing() {
     assert_eq!(roots(), ["~/code", "~/工作"]);
     set(&host, &[at("work"), at("工作")]).unwrap();
     assert_eq!(roots(), ["~/工作", "~/work"]);
-    let refused = set(&host, &[host.home.clone()]).unwrap_err();
+    let refused = set(&host, std::slice::from_ref(&host.home)).unwrap_err();
     assert!(refused.message.contains("the home directory"), "{refused}");
     assert_eq!(roots(), ["~/工作", "~/work"]);
     fs::remove_dir(at("work")).unwrap();
