@@ -94,6 +94,7 @@ fn written(world: &World, desktop: &Desktop) -> String {
 async fn the_app_keeps_a_secret_and_gives_it_to_pao_which_reads_no_store_itself() {
     let database = Postgres::shared().database().await;
     database.run(SCHEMA).await;
+    database.observe("login", "The login token expires after 15 minutes", "2026-11-01T00:00:00Z").await;
     let mut world = world(&database.url());
     world.set("PAO_LOG", "debug");
     let desktop = open(&mut world);
@@ -114,6 +115,10 @@ async fn the_app_keeps_a_secret_and_gives_it_to_pao_which_reads_no_store_itself(
     );
     let checked = world.pao(["sources", "check"]).run();
     assert_eq!(checked.code, Some(0), "{}", checked.screen);
+    // What a spawn would gather with it.
+    world.folder("code/api");
+    let brief = world.pao(["brief", "login token", "-C", "code/api"]).run();
+    assert!(brief.stdout.contains("expires after 15 minutes"), "{}", brief.screen);
     let doctor = world.pao(["doctor"]).run().stdout;
     assert!(doctor.contains("Secret Service, through the app keeps a value across processes"), "{doctor}");
     // The app's own spawns read it, too, and the settings know of it without asking.

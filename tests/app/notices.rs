@@ -180,10 +180,10 @@ fn without_a_server_or_with_one_that_hangs_the_settings_say_so_and_the_app_goes_
     let desktop = open(&mut world);
     desktop.gives("glance", &Value::Null);
     let note = |switch: &Value| switch["note"].as_str().unwrap_or_default().to_owned();
-    let none = switch(&desktop, true);
+    let without = switch(&desktop, true);
     assert!(
-        note(&none).starts_with("this desktop has no notification service; the icon and the list"),
-        "{none}"
+        note(&without).starts_with("this desktop has no notification service; the icon and the list"),
+        "{without}"
     );
     let server = server(&world);
     server.signal(Signal::SIGSTOP);
