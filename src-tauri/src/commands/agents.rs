@@ -7,6 +7,7 @@ use futures::future::join_all;
 use pao_core::life::account::account;
 use pao_core::life::focus::{self, Focused};
 use pao_core::life::handover;
+use pao_core::life::logs::{self, Log};
 use pao_core::life::pause::{self, Pausing};
 use pao_core::life::rebrief::{self, Delivery};
 use pao_core::life::resume::{self, Resuming};
@@ -14,7 +15,7 @@ use pao_core::life::tell::{self, To};
 use pao_core::life::{checkpoint, repository};
 use pao_core::registry::agents::Agent;
 use pao_core::spawn::request::Request;
-use pao_core::view::page;
+use pao_core::view::{page, used};
 use pao_core::wire::door::{AgentPage, Message, Outcome};
 use pao_core::words::counted;
 use pao_core::{Context, Error};
@@ -25,6 +26,8 @@ use crate::door::{Checkpointing, Handover, Target, Tell};
 use crate::jobs::Unasked;
 use crate::shell::Shell;
 
+/// How much of what was said is looked through for what an agent took up of its briefing.
+const SAID: usize = 2_000;
 /// How many agents are paused or resumed at once.
 const AT_ONCE: usize = 4;
 /// How long a window waits for a text to be delivered before it shows that it is queued.
@@ -37,7 +40,14 @@ pub async fn agent(shell: &Shell, id: String) -> Result<AgentPage, Error> {
     let standing = repository::standing(&account.agent.folder).await;
     let titles: BTreeMap<String, String> = kept.iter().map(|c| (c.id.clone(), c.data.summary())).collect();
     let half_life = context.config.freshness.half_life();
-    Ok(page::page(&account, standing.as_ref(), &titles, &context.host, half_life))
+    let mut page = page::page(&account, standing.as_ref(), &titles, &context.host, half_life);
+    if let Some(path) = logs::transcript(&context.host, &account.agent) {
+        // A conversation may be long, and is read from its end.
+        let said = tokio::task::spawn_blocking(move || Log::tail(&path, SAID)).await;
+        let said = said.ok().and_then(Result::ok).map(|(_, said)| said).unwrap_or_default();
+        used::note(&mut page.briefing, &said);
+    }
+    Ok(page)
 }
 
 pub async fn focus(shell: &Shell, id: String) -> Result<Outcome, Error> {

@@ -312,6 +312,10 @@ before: string | null,
  */
 mark: Mark | null, 
 /**
+ * When something that stands in it first came up in what the agent said or ran; only of a delivered one.
+ */
+used_at: string | null, 
+/**
  * Source it came from.
  */
 source: string, 

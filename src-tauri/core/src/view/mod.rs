@@ -16,3 +16,4 @@ pub mod place;
 pub mod preview;
 pub mod roots;
 pub mod tray;
+pub mod used;

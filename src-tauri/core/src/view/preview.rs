@@ -40,7 +40,13 @@ pub fn preview(made: &Previewed, around: Around<'_>) -> Preview {
             Change::Changed { before } => Some(before.clone()),
             Change::New => None,
         });
-        BriefingLine { change: change.map(|c| word(c).into()), before, mark: mark(&line), line }
+        BriefingLine {
+            change: change.map(|c| word(c).into()),
+            before,
+            mark: mark(&line),
+            used_at: None,
+            line,
+        }
     };
     let mut sections: Vec<Section> = Vec::new();
     for (title, line) in under_headings(&briefing.markdown, delivered) {
@@ -68,7 +74,7 @@ pub fn preview(made: &Previewed, around: Around<'_>) -> Preview {
         sections,
         left_out: left_out
             .into_iter()
-            .map(|line| BriefingLine { change: None, before: None, mark: mark(&line), line })
+            .map(|line| BriefingLine { change: None, before: None, mark: mark(&line), used_at: None, line })
             .collect(),
         gone: changes.iter().flat_map(|changes| &changes.gone).map(gone).collect(),
         compared_with: changes.map(|changes| changes.since),
@@ -172,7 +178,7 @@ fn gone(gone: &Gone) -> BriefingLine {
         because: because.map(|by| wire::Cited { source: by.source.clone(), id: by.id.clone() }),
         marked: None,
     };
-    BriefingLine { line, change: None, before: None, mark: None }
+    BriefingLine { line, change: None, before: None, mark: None, used_at: None }
 }
 
 fn read_back(cited: &Cited) -> BriefingLine {
@@ -188,7 +194,7 @@ fn read_back(cited: &Cited) -> BriefingLine {
         because: None,
         marked: None,
     };
-    BriefingLine { line, change: None, before: None, mark: None }
+    BriefingLine { line, change: None, before: None, mark: None, used_at: None }
 }
 
 /// The lines of a briefing as it was delivered, in document order, without their scores: those are not kept.

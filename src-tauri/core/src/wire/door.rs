@@ -333,6 +333,8 @@ pub struct BriefingLine {
     pub before: Option<String>,
     /// What the user decided about it.
     pub mark: Option<Mark>,
+    /// When something that stands in it first came up in what the agent said or ran; only of a delivered one.
+    pub used_at: Option<DateTime<Utc>>,
 }
 
 /// What the user decided about a memory.

@@ -5,7 +5,7 @@ import { ago } from './time'
 type Sample = [source: string, id: string, days: number, text: string, score: number, tokens: number, change?: BriefingLine['change'], left?: string]
 
 function line([source, id, days, text, score, tokens, change = null, left_out = null as never]: Sample): BriefingLine {
-  return { change, before: change === 'changed' ? 'Access tokens live 15 min.' : null, mark: null, source, id, at: ago(days, 'd'), text, score, tokens, left_out }
+  return { change, before: change === 'changed' ? 'Access tokens live 15 min.' : null, mark: null, used_at: null, source, id, at: ago(days, 'd'), text, score, tokens, left_out }
 }
 
 export const LINES: BriefingLine[] = (

@@ -13,6 +13,7 @@ describe('one agent', () => {
     expect(screen.getByText('Race reproduced')).toBeVisible()
     expect(screen.getByText('touch made.txt')).toBeVisible()
     expect(screen.getByText('7 lines · 436 tokens')).toBeVisible()
+    expect(screen.getByText('used 10:02')).toBeVisible()
     expect(screen.getByText('agents/api-7f3a/run.sh')).toBeVisible()
   })
 
