@@ -71,9 +71,11 @@ fn from_the_first_run_to_a_cleanup_taken_back_by_clicks_and_keys() {
         panel.says(found);
     }
     assert!(!world.path(".pao/config.toml").exists());
-    panel.click("button", "Start without folders");
+    // What was worked in lately is ticked already.
+    panel.click("button", "Watch 1 folder");
     panel.is_shown(false);
-    assert!(world.read(".pao/config.toml").contains("hotkey"));
+    let config = world.read(".pao/config.toml");
+    assert!(config.contains("hotkey") && config.contains("~/code"), "{config}");
 
     // Typing works at once; what is known appears as the typing pauses, and nothing is written for it.
     panel.until("the tray's icon", || tray::item(world).is_some());
