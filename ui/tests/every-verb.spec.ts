@@ -100,6 +100,7 @@ const TOURS: Record<string, (page: Page) => Promise<void>> = {
     await reach(page, /^Budget/)
     await page.keyboard.type('3000')
     await keys(page, 'Tab')
+    await press(page, /^Open file/)
     await press(page, /^Copy diagnostics/)
     await expect(page.getByText('are in the clipboard')).toBeVisible()
   },

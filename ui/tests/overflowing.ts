@@ -11,7 +11,7 @@ export async function overflowing(page: Page): Promise<string[]> {
       if (element.closest('.vh, details:not([open]) > :not(summary)')) continue
       const box = element.getBoundingClientRect()
       if (box.width === 0) continue
-      const scrolls = element.closest('.body, .pop, .brief, .scroll, .spawn, form, aside, .grid, nav, dialog .inside, ul[role=listbox], [role=document]')
+      const scrolls = element.closest('.body, .pop, .troubles, .brief, .scroll, .spawn, form, aside, .grid, nav, dialog .inside, ul[role=listbox], [role=document]')
       if (box.right > width + 1 || box.left < -1) told.push(`${element.className} ${element.textContent?.slice(0, 40)} reaches to ${box.right} of ${width}`)
       if (!scrolls && (box.bottom > height + 1 || box.top < -1)) told.push(`${element.className} ${element.textContent?.slice(0, 40)} is cut off at ${box.bottom} of ${height}`)
     }
