@@ -10,6 +10,8 @@ mod jobs;
 mod log;
 mod notices;
 mod popover;
+#[cfg(target_os = "linux")]
+mod second;
 mod shell;
 mod switches;
 mod tray;
@@ -34,6 +36,13 @@ fn main() -> ExitCode {
             "there is no display to show the app on",
             "start it inside a desktop session; everything it does `pao` does in a terminal",
         ));
+    }
+    #[cfg(target_os = "linux")]
+    {
+        let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into()).collect();
+        if second::handed_over(&host, &words) {
+            return ExitCode::SUCCESS;
+        }
     }
     let started_in = host.cwd.clone();
     let host = host.of_app();
