@@ -3,6 +3,7 @@
 mod arrival;
 mod commands;
 mod credentials;
+mod desktop;
 mod door;
 mod events;
 mod hotkey;
@@ -21,7 +22,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use pao_core::Error;
-use pao_core::host::{Host, os, secrets};
+use pao_core::host::{Host, secrets};
 use tauri::{Manager, RunEvent};
 
 use crate::shell::Shell;
@@ -31,11 +32,8 @@ fn main() -> ExitCode {
         Ok(host) => host,
         Err(error) => return told(&error),
     };
-    if !os::IS_MACOS && !os::has_display(&host) {
-        return told(&Error::environment(
-            "there is no display to show the app on",
-            "start it inside a desktop session; everything it does `pao` does in a terminal",
-        ));
+    if let Err(error) = desktop::check_display(&host) {
+        return told(&error);
     }
     #[cfg(target_os = "linux")]
     {
@@ -89,6 +87,7 @@ fn build(host: Host, started_in: PathBuf) -> tauri::Result<tauri::App> {
             windows::create(app.handle())?;
             tray::create(&shell)?;
             events::begin(&shell);
+            desktop::begin(&shell);
             arrival::first(&shell);
             Ok(())
         })

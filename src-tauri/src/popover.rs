@@ -125,7 +125,7 @@ fn bring(app: &AppHandle, window: &WebviewWindow) -> tauri::Result<()> {
 
 #[cfg(not(target_os = "macos"))]
 fn bring(_app: &AppHandle, window: &WebviewWindow) -> tauri::Result<()> {
-    window.show().and_then(|()| window.set_focus())
+    crate::desktop::bring(window)
 }
 
 fn put(window: &WebviewWindow, icon: Option<tauri::Rect>) -> tauri::Result<()> {

@@ -2,6 +2,7 @@
 
 use tauri::{AppHandle, Emitter, Manager, WebviewUrl, WebviewWindowBuilder, Window, WindowEvent};
 
+use crate::desktop;
 use crate::door::Page;
 use crate::popover;
 use crate::shell::{Shell, lock};
@@ -32,7 +33,7 @@ pub fn open(app: &AppHandle, page: Page) {
     if let Some(shell) = app.try_state::<Shell>() {
         *lock(&shell.page) = Some(page.clone());
     }
-    let shown = panel.show().and_then(|()| panel.unminimize()).and_then(|()| panel.set_focus());
+    let shown = panel.unminimize().and_then(|()| desktop::bring(&panel));
     if let Err(error) = shown.and_then(|()| app.emit_to(PANEL, "page", page)) {
         tracing::warn!(%error, "the panel was not shown");
     }
