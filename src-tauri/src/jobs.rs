@@ -5,7 +5,7 @@ use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use pao_core::spawn::passed::{Briefing, Gathered, Receipt};
+use pao_core::spawn::passed::{Briefing, Gathered, Receipt, Topic};
 use pao_core::spawn::request::{Consent, Face, Progress, Request, Spawned, Step, StepState};
 use pao_core::wire::door::{Action, Job, JobEnd, JobStep, Question};
 use pao_core::wire::{self, Failure};
@@ -189,6 +189,13 @@ impl Face for Followed {
                 known.began_at = began_at.and(known.began_at).or(began_at);
                 known.step = step;
             }
+        });
+    }
+
+    fn resolved(&self, topic: &Topic) {
+        let shown = self.shell.host.display(&topic.folder);
+        self.shell.jobs.change(&self.shell, &self.job, |row| {
+            (row.job.name, row.job.shown) = (topic.name.clone(), shown);
         });
     }
 

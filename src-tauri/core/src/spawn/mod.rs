@@ -273,6 +273,7 @@ async fn warm(
             settled.other_agent(request, config).map(|other| format!(": {other}")).unwrap_or_default();
         format!("{} in {}{other}", topic.name, host.display(&topic.folder))
     })?;
+    steps.face.resolved(&topic);
 
     let step = steps.begin(Step::Gather);
     let mut sources = context.sources()?;

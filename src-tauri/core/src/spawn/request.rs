@@ -200,6 +200,11 @@ pub trait Face: Send + Sync {
     /// Shows progress.
     fn progress(&self, progress: &Progress);
 
+    /// Learns for whom and where this is.
+    fn resolved(&self, topic: &Topic) {
+        let _ = topic;
+    }
+
     /// Shows the briefing that is about to be delivered; nothing has been written yet.
     fn composed(&self, briefing: &Briefing, gathered: &Gathered);
 

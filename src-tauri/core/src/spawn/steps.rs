@@ -7,7 +7,7 @@ use super::request::{Face, Progress, Step, StepState};
 
 /// Reports each step to the face as it begins and ends, and keeps the endings.
 pub(super) struct Steps<'a> {
-    face: &'a dyn Face,
+    pub(super) face: &'a dyn Face,
     finished: Mutex<Vec<Progress>>,
 }
 

@@ -1,6 +1,6 @@
 //! Takes back what was done for an agent, newest first, each kind by the room that did it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{deliver, launch, trust};
 use crate::agent;
@@ -201,7 +201,9 @@ pub(crate) fn describe(host: &Host, change: &Change) -> String {
         Change::Folder { path } => format!("folder {}", show(path)),
         Change::Block { path, .. } => format!("our block in {}", show(path)),
         Change::Exclude { path, line, .. } => format!("line {line} in {}", show(path)),
-        Change::Trust { config, folder, .. } => format!("trust of {folder} in {}", show(config)),
+        Change::Trust { config, folder, .. } => {
+            format!("trust of {} in {}", host.display(Path::new(&**folder)), show(config))
+        }
         Change::Terminal { terminal, .. } => format!("window in {terminal}"),
         Change::Private { path } => format!("private folder {}", show(path)),
     }
