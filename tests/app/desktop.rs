@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -117,12 +117,17 @@ impl Desktop {
 
     /// Starts the app with these arguments and the world's environment as it is now, after one that was there before.
     pub fn launch(&mut self, world: &World, arguments: &[&str]) {
+        self.launch_as(world, &program(), arguments);
+    }
+
+    /// The same by a script of the test's that becomes the app.
+    pub fn launch_as(&mut self, world: &World, program: &Path, arguments: &[&str]) {
         self.leave();
         // A driver for each run of the app: one keeps a session for longer than the app it was with.
         self.port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let port = format!("--port={}", self.port);
         self.start(world.command("WebKitWebDriver").arg(port), Stdio::null());
-        self.session = self.begin(arguments);
+        self.session = self.begin(program, arguments);
     }
 
     /// Ends the app and its driver, as a crash does.
@@ -141,8 +146,8 @@ impl Desktop {
         self.start(command, Stdio::null());
     }
 
-    fn begin(&self, arguments: &[&str]) -> String {
-        let browser = json!({ "binary": program(), "args": arguments });
+    fn begin(&self, program: &Path, arguments: &[&str]) -> String {
+        let browser = json!({ "binary": program, "args": arguments });
         let wanted = json!({ "capabilities": { "alwaysMatch": { "webkitgtk:browserOptions": browser } } });
         let until = Instant::now() + PATIENCE;
         loop {

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use serde_json::json;
 
 use super::desktop::{Desktop, empty, open};
+use super::tray;
 use crate::harness::world::World;
 
 fn with_hotkey(keys: &str) -> World {
@@ -54,6 +55,35 @@ fn the_hotkey_shows_the_panel_typing_works_at_once_and_escape_gives_the_focus_ba
     // What was typed is not lost by closing.
     press_until_shown(&world, &desktop, "ctrl+alt+p");
     panel.until("what was typed", || panel.typed() == "fix the login");
+}
+
+#[test]
+fn the_list_goes_when_the_user_turns_to_something_else() {
+    let mut world = with_hotkey("off");
+    let mut desktop = empty(&mut world);
+    desktop.run(world.command("xterm").args(["-T", "somewhere else", "-e", "cat"]).stdin(Stdio::null()));
+    desktop.launch(&world, &[]);
+    let list = desktop.popover();
+    list.until("itself", || tray::choose(&world, &["Open Prime Agent Orchestrator"]));
+    list.is_shown(true);
+    list.until("it in front", || in_front(&world).contains("Prime Agent"));
+    list.until("its field with the focus", || {
+        list.run("return document.activeElement?.tagName", &json!([])) == "INPUT"
+    });
+    keyboard(&world, &["type", "--delay", "30", "nobody"]);
+    list.until("what was typed", || list.typed() == "nobody");
+    keyboard(&world, &["search", "--name", "somewhere else", "windowactivate"]);
+    list.is_shown(false);
+    // Escape backs out of what was typed first, then closes.
+    list.until("itself", || tray::choose(&world, &["Open Prime Agent Orchestrator"]));
+    list.is_shown(true);
+    list.until("it in front", || in_front(&world).contains("Prime Agent"));
+    keyboard(&world, &["key", "Escape"]);
+    list.until("an empty field", || list.typed().is_empty());
+    assert!(list.visible());
+    keyboard(&world, &["key", "Escape"]);
+    list.is_shown(false);
+    list.until("the other program in front again", || in_front(&world) == "somewhere else");
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl Server {
 }
 
 /// The bus starts no server by itself.
-fn no_server_by_itself(world: &mut World) {
+pub(super) fn no_server_by_itself(world: &mut World) {
     let runtime = world.folder("run");
     world.set("XDG_RUNTIME_DIR", runtime);
     let none = format!("[D-BUS Service]\nName={NAME}\nExec=/bin/false\n");

@@ -7,6 +7,7 @@ use messages_api::{Reply, Script};
 use serde_json::{Value, json};
 
 use super::desktop::{Desktop, open};
+use super::notices;
 use super::tray;
 use super::window::Window;
 use crate::harness::claude::{Claude, Version, runs};
@@ -15,12 +16,12 @@ use crate::harness::claude::{Claude, Version, runs};
 const FACT: &str = "The login bug comes from the session cookie, which expires after one hour.";
 
 /// Something said in an earlier session of that folder.
-pub fn said(claude: &Claude, folder: &Path, text: &str) {
-    let session = "0b5e7f0e-58b4-4c57-9a44-0d4cf1a7a001";
+pub fn said(claude: &Claude, folder: &Path, number: u32, text: &str) {
+    let session = format!("0b5e7f0e-58b4-4c57-9a44-0d4cf1a7{number:04x}");
     let record = json!({
         "parentUuid": null, "isSidechain": false, "type": "user", "userType": "external",
         "message": { "role": "user", "content": text },
-        "uuid": "77bda9c0-47c6-4028-be18-cc4b07d2a001", "timestamp": "2026-11-20T09:00:00.000Z",
+        "uuid": format!("77bda9c0-47c6-4028-be18-cc4b07d2{number:04x}"), "timestamp": "2026-11-20T09:00:00.000Z",
         "cwd": folder, "sessionId": session, "version": "2.1.332", "gitBranch": "main",
     });
     claude.world.write(&format!(".claude/projects/-sample/{session}.jsonl"), &format!("{record}\n"));
@@ -59,8 +60,12 @@ fn from_the_first_run_to_a_cleanup_taken_back_by_clicks_and_keys() {
         .unwrap();
     let mut claude = Claude::with_script(Version::New, script);
     let (api, web) = (claude.repository("code/api"), claude.repository("code/web"));
-    said(&claude, &api, FACT);
+    said(&claude, &api, 1, FACT);
+    notices::no_server_by_itself(&mut claude.world);
+    // A terminal that only tells that it was opened.
+    claude.world.program("x-terminal-emulator", "#!/bin/sh\necho \"$@\" >> \"$HOME/opened\"\n");
     let desktop = open(&mut claude.world);
+    let server = notices::server(&claude.world);
     let (panel, list) = (desktop.panel(), desktop.popover());
     let world = &claude.world;
 
@@ -70,12 +75,25 @@ fn from_the_first_run_to_a_cleanup_taken_back_by_clicks_and_keys() {
     for found in ["Claude Code 2.", "tmux", "history"] {
         panel.says(found);
     }
+    panel.until("the folder of both projects", || panel.has("checkbox", "~/code"));
+    panel.says("An agent in api would know");
+    panel.says("session cookie");
     assert!(!world.path(".pao/config.toml").exists());
     // What was worked in lately is ticked already.
     panel.click("button", "Watch 1 folder");
     panel.is_shown(false);
     let config = world.read(".pao/config.toml");
     assert!(config.contains("hotkey") && config.contains("~/code"), "{config}");
+    list.until("both projects", || list.rows("Projects").len() == 2);
+
+    // Notices are off until they are switched on.
+    choose(&claude, &desktop, &["Settings…"]);
+    panel.is_shown(true);
+    panel.click("button", "Notifications");
+    panel.click("checkbox", "Tell me when an agent needs me");
+    panel.until("the switch", || world.read(".pao/config.toml").contains("notifications = true"));
+    panel.press("Escape");
+    panel.is_shown(false);
 
     // Typing works at once; what is known appears as the typing pauses, and nothing is written for it.
     panel.until("the tray's icon", || tray::item(world).is_some());
@@ -103,16 +121,16 @@ fn from_the_first_run_to_a_cleanup_taken_back_by_clicks_and_keys() {
     let steps: Vec<String> = serde_json::from_value(panel.run(steps, &json!([]))).unwrap();
     assert_eq!(steps.len(), 7, "{steps:?}");
     assert!(steps.iter().all(|step| step.ends_with(", done")), "{steps:?}");
+    panel.press("Escape");
+    panel.is_shown(false);
     let heard = claude.first_request("make it");
     assert!(heard.text().contains("which expires after one hour"), "{}", heard.text());
     let [pane] = claude.panes().try_into().unwrap();
 
-    // It works; icon, menu and list say so.
+    // It works; icon, menu and list say so. Nothing of ours is in front any more.
     panel.until("1 working, in the tray", || tray::property(world, "XAyatanaLabel").ends_with("1 working"));
     let working = tray::picture(world);
     assert!(!working.is_empty() && working != resting);
-    choose(&claude, &desktop, &["Open Prime Agent Orchestrator"]);
-    list.is_shown(true);
     begins(&list, &["api, Working"]);
     let spawned = claude.agents().remove(0);
 
@@ -125,6 +143,14 @@ fn from_the_first_run_to_a_cleanup_taken_back_by_clicks_and_keys() {
     });
     assert_ne!(tray::picture(world), working);
     panel.until("it, in the menu", || tray::menu(world).contains("api — needs you: permission for Bash"));
+
+    // It is told on the screen, once, and a click leads to its terminal.
+    panel.until("the notice", || !server.asked("Notify").is_empty());
+    assert!(server.asked("Notify")[0].contains("api needs you"), "{:?}", server.asked("Notify"));
+    let opened = || std::fs::read_to_string(world.path("opened")).unwrap_or_default().lines().count();
+    let windows = opened();
+    server.click(world, 1);
+    panel.until("its terminal", || opened() > windows);
 
     // The answer belongs into the terminal. Then it can be told something.
     assert!(!api.join("made.txt").exists());

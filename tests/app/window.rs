@@ -2,10 +2,8 @@
 //! The door is never used here.
 
 use std::fmt::Display;
-use std::path::Path;
 use std::time::Instant;
 
-use base64::Engine;
 use serde_json::{Value, json};
 
 use super::desktop::{Desktop, PATIENCE};
@@ -173,13 +171,6 @@ impl Window<'_> {
                       .flatMap((l) => [...l.querySelectorAll('[role=listitem]')]) \
                       .map((r) => r.getAttribute('aria-label') ?? r.innerText)";
         serde_json::from_value(self.run(script, &json!([list]))).unwrap()
-    }
-
-    /// A picture of it, as PNG.
-    pub fn picture(&self, file: &Path) {
-        let shot = self.drive("GET", "screenshot", &Value::Null).unwrap();
-        let bytes = base64::engine::general_purpose::STANDARD.decode(shot.as_str().unwrap()).unwrap();
-        std::fs::write(file, bytes).unwrap();
     }
 }
 

@@ -1,0 +1,203 @@
+//! What can be wrong with a machine: each is a clear state in the windows, and none is ever blank.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::desktop::{Desktop, empty, open, program};
+use super::tray;
+use super::window::Window;
+use crate::harness::claude::{Claude, Version};
+use crate::harness::world::World;
+
+fn set_up(config: &str) -> World {
+    let mut world = World::new();
+    world.real_clock();
+    world.write(".pao/config.toml", config);
+    world
+}
+
+/// Shows the list of agents.
+fn listed<'d>(world: &World, desktop: &'d Desktop) -> Window<'d> {
+    let list = desktop.popover();
+    list.until("itself", || tray::choose(world, &["Open Prime Agent Orchestrator"]));
+    list.is_shown(true);
+    list
+}
+
+/// Both windows show something to read.
+fn are_not_blank(desktop: &Desktop) {
+    for window in [desktop.panel(), desktop.popover()] {
+        let words = "return document.body.textContent.trim().split(/\\s+/).length";
+        let count = window.run(words, &json!([])).as_u64().unwrap();
+        assert!(count > 10, "{}", window.text());
+    }
+}
+
+/// A server that wants a token nobody gives it; its port.
+fn refusing() -> u16 {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut asked in server.incoming().flatten() {
+            let _ = asked.read(&mut [0; 4096]);
+            let _ = asked
+                .write_all(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        }
+    });
+    port
+}
+
+/// A script that becomes the app after something was done to its folder, which only it and what it starts see.
+fn prepared(world: &World, doing: &str) -> PathBuf {
+    // Whoever is no administrator is one in a space of their own.
+    let user = if nix::unistd::geteuid().is_root() { "" } else { "--map-root-user --user" };
+    let inner = format!("set -e\n{doing}\nexec '{}' \"$@\"\n", program().display());
+    let inner = world.program("prepared", &format!("#!/bin/sh\n{inner}"));
+    world.program("app", &format!("#!/bin/sh\nexec unshare --mount {user} '{}' \"$@\"\n", inner.display()))
+}
+
+#[test]
+fn without_a_display_the_app_says_so_in_the_terminal_and_ends() {
+    let world = World::new();
+    let out = world.command(program()).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(4), "{said}");
+    assert!(said.contains("there is no display"), "{said}");
+    // One that is named and does not answer is none either.
+    let out = world.command(program()).env("DISPLAY", ":4711").output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(4), "{said}");
+    assert!(said.contains(":4711") && !said.contains("panicked"), "{said}");
+}
+
+#[test]
+fn without_a_session_bus_there_is_no_tray_and_a_window_opens_by_itself() {
+    let mut world = set_up("[spawn]\nbudget = 1500\n");
+    let mut desktop = empty(&mut world);
+    world.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus");
+    desktop.launch(&world, &[]);
+    desktop.popover().is_shown(true);
+    desktop.popover().says("shows no tray icons");
+    are_not_blank(&desktop);
+}
+
+#[test]
+fn without_an_agent_program_that_is_said_and_a_spawn_ends_with_what_to_do() {
+    let mut world = set_up("[spawn]\nbudget = 1500\n");
+    let folder = world.folder("code/api");
+    let desktop = open(&mut world);
+    let list = listed(&world, &desktop);
+    list.says("Claude Code was not found");
+    let panel = desktop.panel();
+    panel.until("the panel", || tray::choose(&world, &["Spawn an Agent…"]));
+    panel.is_shown(true);
+    panel.types("look around in ~/code/api");
+    panel.until("its project", || panel.has("button", "Project: api"));
+    panel.press("Control+Enter");
+    panel.says("did not start");
+    panel.says("Claude Code was not found");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    are_not_blank(&desktop);
+}
+
+#[test]
+fn a_configuration_that_does_not_read_gives_the_defaults_and_is_kept_aside() {
+    let broken = "[spawn\nbudget = one thousand\n";
+    let mut world = set_up(broken);
+    let desktop = open(&mut world);
+    listed(&world, &desktop).says("config.toml");
+    let panel = desktop.panel();
+    panel.until("the settings", || tray::choose(&world, &["Settings…"]));
+    panel.is_shown(true);
+    panel.says("General");
+    panel.says("config.toml");
+    // The first change begins a new file; the broken one lies beside it, byte for byte.
+    desktop.gives("set", &json!({ "key": "spawn.budget", "value": "1200" }));
+    assert!(world.read(".pao/config.toml").contains("1200"));
+    let beside = fs::read_dir(world.path(".pao")).unwrap().flatten().map(|entry| entry.path());
+    let mut kept =
+        beside.filter(|path| path.is_file() && fs::read(path).is_ok_and(|b| b == broken.as_bytes()));
+    assert!(kept.next().is_some());
+    desktop.popover().until("no trouble", || !desktop.popover().text().contains("does not read"));
+    are_not_blank(&desktop);
+}
+
+#[test]
+fn a_source_without_its_password_is_named_as_down_and_a_missing_keyring_says_what_else_there_is() {
+    let port = refusing();
+    let mut world = set_up(&format!(
+        "[spawn]\nbudget = 1500\n[sources.facts]\nkind = \"postgres\"\nurl = \"postgres://me@127.0.0.1:1/memory\"\n\
+         [sources.chats]\nkind = \"worker\"\nurl = \"http://127.0.0.1:{port}/rpc\"\nprotocol = \"json-rpc\"\n",
+    ));
+    world.folder("code/api");
+    let desktop = open(&mut world);
+    let panel = desktop.panel();
+    panel.until("the panel", || tray::choose(&world, &["Spawn an Agent…"]));
+    panel.is_shown(true);
+    panel.types("look around in ~/code/api");
+    panel.says("facts");
+    panel.says("unreachable: nobody listens at 127.0.0.1:1");
+    panel.says("no token is stored for this source");
+    desktop.gives("open", &json!({ "page": "settings", "pane": "sources" }));
+    panel.click("button", "Set the secret of facts");
+    panel.types("FAKE-password");
+    panel.press("Control+Enter");
+    panel.says("Secret Service");
+    panel.until("what to do", || {
+        panel.text().contains("secrets.store") || panel.text().contains("PAO_SECRET")
+    });
+    assert!(!panel.text().contains("FAKE-password"));
+    are_not_blank(&desktop);
+}
+
+#[test]
+fn a_full_disk_is_said_and_nothing_else_breaks() {
+    let mut claude = Claude::new(Version::New);
+    claude.repository("code/api");
+    claude.world.write(".pao/config.toml", "[spawn]\nbudget = 1500\n");
+    let fill = "mount -t tmpfs -o size=512k tmpfs \"$PAO_HOME\"\n\
+                echo '[spawn]' > \"$PAO_HOME/config.toml\"\n\
+                cat /dev/zero > \"$PAO_HOME/full\" 2> /dev/null || true";
+    let app = prepared(&claude.world, fill);
+    let mut desktop = empty(&mut claude.world);
+    desktop.launch_as(&claude.world, &app, &[]);
+    says_on_disk(&claude.world, &desktop, &["full", "space"]);
+}
+
+#[test]
+fn a_folder_of_ours_that_cannot_be_written_is_said_and_nothing_else_breaks() {
+    let mut claude = Claude::new(Version::New);
+    claude.repository("code/api");
+    claude.world.write(".pao/config.toml", "[spawn]\nbudget = 1500\n");
+    let fix = "mount --bind \"$PAO_HOME\" \"$PAO_HOME\"\nmount -o remount,bind,ro \"$PAO_HOME\"";
+    let app = prepared(&claude.world, fix);
+    let mut desktop = empty(&mut claude.world);
+    desktop.launch_as(&claude.world, &app, &[]);
+    says_on_disk(&claude.world, &desktop, &["read-only", "Read-only", "readonly", "cannot be written"]);
+}
+
+/// The list says one of these words, and a spawn ends with them, too.
+fn says_on_disk(world: &World, desktop: &Desktop, words: &[&str]) {
+    let said = |window: &Window<'_>| words.iter().any(|word| window.text().contains(word));
+    let list = listed(world, desktop);
+    list.until(format_args!("{words:?}"), || said(&list));
+    let failure = desktop
+        .door("spawn", &json!({ "text": "look", "folder": world.path("code/api"), "terminal": "tmux" }))
+        .and_then(|job| {
+            desktop.gives("open", &json!({ "page": "job", "id": job }));
+            Ok(job)
+        });
+    let panel = desktop.panel();
+    match failure {
+        Ok(_) => {
+            panel.is_shown(true);
+            panel.until(format_args!("{words:?}"), || said(&panel));
+            panel.says("api did not start");
+        }
+        Err(failure) => assert_ne!(failure["next"], Value::Null),
+    }
+    are_not_blank(desktop);
+}
