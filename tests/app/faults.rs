@@ -186,9 +186,8 @@ fn says_on_disk(world: &World, desktop: &Desktop, words: &[&str]) {
     list.until(format_args!("{words:?}"), || said(&list));
     let failure = desktop
         .door("spawn", &json!({ "text": "look", "folder": world.path("code/api"), "terminal": "tmux" }))
-        .and_then(|job| {
+        .inspect(|job| {
             desktop.gives("open", &json!({ "page": "job", "id": job }));
-            Ok(job)
         });
     let panel = desktop.panel();
     match failure {

@@ -45,17 +45,17 @@ impl Server {
         log.lines().filter(of).map(str::to_owned).collect()
     }
 
-    /// The user clicks on a notice, by its number.
-    pub(super) fn click(&self, world: &World, number: u32) {
-        let arguments = format!("[<uint32 {number}>, <'default'>]");
-        let emit = "org.freedesktop.DBus.Mock.EmitSignal";
-        dbus(world, NAME, PATH, emit, &[NAME, "ActionInvoked", "us", &arguments]);
-    }
-
     fn signal(&self, signal: Signal) {
         let pid = nix::unistd::Pid::from_raw(i32::try_from(self.process.0.id()).unwrap());
         nix::sys::signal::kill(pid, signal).unwrap();
     }
+}
+
+/// The user clicks on a notice, by its number.
+pub(super) fn click(world: &World, number: u32) {
+    let arguments = format!("[<uint32 {number}>, <'default'>]");
+    let emit = "org.freedesktop.DBus.Mock.EmitSignal";
+    dbus(world, NAME, PATH, emit, &[NAME, "ActionInvoked", "us", &arguments]);
 }
 
 /// The bus starts no server by itself.
@@ -138,7 +138,7 @@ fn a_question_is_told_once_a_click_leads_to_its_terminal_and_an_answer_takes_it_
     assert!(told[0].contains("api needs you"), "{told:#?}");
     assert!(told[0].contains("permission for Bash: touch '&lt;b&gt;made&lt;/b&gt;.txt'"), "{told:#?}");
     let windows = opened();
-    server.click(&claude.world, 1);
+    click(&claude.world, 1);
     until("its terminal", || opened() == windows + 1);
 
     let web = spawn(&desktop, "~/code/web");

@@ -1,7 +1,7 @@
 //! `cargo xtask app`: from a fresh machine to the open app. Sets up, builds the user interface and both programs, installs
 //! them and opens the app; with `--demo` on a stage of its own, where nothing of the user's is seen.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use clap::Args;
@@ -47,13 +47,22 @@ pub const NEEDS: [Need; 3] = [NODE, WEBKIT, TRAY];
 
 /// What its tests need beyond that: a browser for the pages alone, and a desktop of its own for the whole app. On a Mac
 /// the latter do not run.
-pub const TEST_NEEDS: [Need; 5] = [
+pub const TEST_NEEDS: [Need; 8] = [
     desktop("Chromium", |m| m.system == System::Mac || browser(m).is_some(), &["chromium"]),
     desktop("Xvfb", |m| m.has("Xvfb"), &["xvfb", "xauth"]),
     desktop("openbox and a panel", |m| m.has("openbox") && m.has("xfce4-panel"), &["openbox", "xfce4-panel"]),
     desktop("xdotool", |m| m.has("xdotool") && m.has("gdbus"), &["xdotool", "libglib2.0-bin"]),
+    desktop("a terminal window", |m| m.has("xterm"), &["xterm"]),
+    desktop("pictures of windows", |m| m.has("scrot") && m.has("xwininfo"), &["scrot", "x11-utils"]),
+    desktop("a notification server", |_| has_dbusmock(), &["python3-dbusmock"]),
     desktop("WebKitWebDriver", |m| m.has("WebKitWebDriver"), &["webkit2gtk-driver"]),
 ];
+
+/// A module of the system's own Python, whichever other comes first on the PATH.
+fn has_dbusmock() -> bool {
+    let python = Path::new("/usr/lib/python3/dist-packages/dbusmock");
+    python.is_dir()
+}
 
 /// A browser of the Chromium family.
 pub fn browser(machine: &Machine) -> Option<PathBuf> {
