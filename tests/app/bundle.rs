@@ -43,7 +43,7 @@ fn the_package_brings_the_app_the_command_an_entry_in_the_menu_and_its_icons() {
     assert_eq!(named(&entry, "Icon"), "prime-agent-orchestrator");
     assert_eq!(named(&entry, "Terminal"), "false");
     assert_eq!(named(&entry, "MimeType").trim_end_matches(';'), "x-scheme-handler/pao");
-    assert!(named(&entry, "Exec").ends_with(" %u"), "a link is handed over");
+    assert!(named(&entry, "Exec").ends_with(" %U"), "a link is handed over");
     for size in ["32x32", "128x128", "256x256@2", "512x512"] {
         let icon = root.join(format!("usr/share/icons/hicolor/{size}/apps/prime-agent-orchestrator.png"));
         assert!(icon.is_file(), "{}", icon.display());
