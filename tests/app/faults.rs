@@ -22,8 +22,7 @@ fn set_up(config: &str) -> World {
 /// Shows the list of agents.
 fn listed<'d>(world: &World, desktop: &'d Desktop) -> Window<'d> {
     let list = desktop.popover();
-    list.until("itself", || tray::choose(world, &["Open Prime Agent Orchestrator"]));
-    list.is_shown(true);
+    tray::open(world, &list, &["Open Prime Agent Orchestrator"]);
     list
 }
 
@@ -92,8 +91,7 @@ fn without_an_agent_program_that_is_said_and_a_spawn_ends_with_what_to_do() {
     let list = listed(&world, &desktop);
     list.says("Claude Code was not found");
     let panel = desktop.panel();
-    panel.until("the panel", || tray::choose(&world, &["Spawn an Agent…"]));
-    panel.is_shown(true);
+    tray::open(&world, &panel, &["Spawn an Agent…"]);
     panel.types("look around in ~/code/api");
     panel.until("its project", || panel.has("button", "Project: api"));
     panel.press("Control+Enter");
@@ -110,8 +108,7 @@ fn a_configuration_that_does_not_read_gives_the_defaults_and_is_kept_aside() {
     let desktop = open(&mut world);
     listed(&world, &desktop).says("config.toml");
     let panel = desktop.panel();
-    panel.until("the settings", || tray::choose(&world, &["Settings…"]));
-    panel.is_shown(true);
+    tray::open(&world, &panel, &["Settings…"]);
     panel.says("General");
     panel.says("config.toml");
     // The first change begins a new file; the broken one lies beside it, byte for byte.
@@ -135,8 +132,7 @@ fn a_source_without_its_password_is_named_as_down_and_a_missing_keyring_says_wha
     world.folder("code/api");
     let desktop = open(&mut world);
     let panel = desktop.panel();
-    panel.until("the panel", || tray::choose(&world, &["Spawn an Agent…"]));
-    panel.is_shown(true);
+    tray::open(&world, &panel, &["Spawn an Agent…"]);
     panel.types("look around in ~/code/api");
     panel.says("facts");
     panel.says("unreachable: nobody listens at 127.0.0.1:1");

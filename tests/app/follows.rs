@@ -81,8 +81,7 @@ fn a_registry_that_is_removed_broken_or_another_leaves_what_was_last_known_and_i
     let other = resting(&["docs"]);
     let desktop = open(&mut world);
     let list = desktop.popover();
-    list.until("itself", || tray::choose(&world, &["Open Prime Agent Orchestrator"]));
-    list.is_shown(true);
+    tray::open(&world, &list, &["Open Prime Agent Orchestrator"]);
     shows(&list, &["api", "web"]);
     let (file, kept) = (world.path(".pao/registry.db"), world.path("kept"));
     let aside = |name: &str| world.path(".pao").join(format!("registry.db{name}"));

@@ -64,8 +64,7 @@ fn the_list_goes_when_the_user_turns_to_something_else() {
     desktop.run(world.command("xterm").args(["-T", "somewhere else", "-e", "cat"]).stdin(Stdio::null()));
     desktop.launch(&world, &[]);
     let list = desktop.popover();
-    list.until("itself", || tray::choose(&world, &["Open Prime Agent Orchestrator"]));
-    list.is_shown(true);
+    tray::open(&world, &list, &["Open Prime Agent Orchestrator"]);
     list.until("it in front", || in_front(&world).contains("Prime Agent"));
     list.until("its field with the focus", || {
         list.run("return document.activeElement?.tagName", &json!([])) == "INPUT"
@@ -75,8 +74,7 @@ fn the_list_goes_when_the_user_turns_to_something_else() {
     keyboard(&world, &["search", "--name", "somewhere else", "windowactivate"]);
     list.is_shown(false);
     // Escape backs out of what was typed first, then closes.
-    list.until("itself", || tray::choose(&world, &["Open Prime Agent Orchestrator"]));
-    list.is_shown(true);
+    tray::open(&world, &list, &["Open Prime Agent Orchestrator"]);
     list.until("it in front", || in_front(&world).contains("Prime Agent"));
     keyboard(&world, &["key", "Escape"]);
     list.until("an empty field", || list.typed().is_empty());

@@ -14,47 +14,35 @@ fn every_entry_of_the_menu_does_its_thing_and_the_app_comes_back_to_what_it_left
     let spawned = claude.spawn(&folder, &["look", "around"]);
     claude.comes_to(&spawned, "idle");
     let mut desktop = open(&mut claude.world);
-    let choose = |labels: &[&str]| {
-        claude.until(&format!("{labels:?} in the menu"), || tray::choose(&claude.world, labels));
-    };
     let (panel, list) = (desktop.panel(), desktop.popover());
+    let choose = |labels: &[&str], effect: &dyn Fn() -> bool| {
+        tray::choose_until(&claude.world, labels, effect);
+    };
 
-    choose(&["Open Prime Agent Orchestrator"]);
-    list.is_shown(true);
+    choose(&["Open Prime Agent Orchestrator"], &|| list.visible());
     list.until("the agent", || list.rows("Agents").iter().any(|row| row.starts_with("api, Idle")));
-    choose(&["Spawn in a Recent Project", "~/code/api"]);
-    panel.is_shown(true);
+    choose(&["Spawn in a Recent Project", "~/code/api"], &|| panel.visible());
     panel.until("its project", || panel.has("button", "Project: api"));
     panel.says("api works in this folder, too.");
     panel.press("Escape");
     panel.is_shown(false);
-    choose(&["Clean Up…"]);
-    panel.says("Nothing to clean up");
-    choose(&["Settings…"]);
-    panel.until("the settings", || panel.has("heading", "Settings") || panel.text().contains("General"));
-    choose(&["api — idle", "Details…"]);
-    panel.says("look around");
-    choose(&["Spawn an Agent…"]);
-    panel.until("an empty field", || {
-        panel.typed().is_empty() && panel.has("field", "What should the agent do?")
-    });
+    choose(&["Clean Up…"], &|| panel.text().contains("Nothing to clean up"));
+    choose(&["Settings…"], &|| panel.text().contains("Notifications"));
+    choose(&["api — idle", "Details…"], &|| panel.text().contains("look around"));
+    choose(&["Spawn an Agent…"], &|| panel.has("field", "What should the agent do?"));
+    assert_eq!(panel.typed(), "");
 
-    choose(&["api — idle", "Show Its Terminal"]);
-    claude.until("its terminal", || claude.world.path("opened").exists());
-    choose(&["api — idle", "Make a Checkpoint"]);
+    choose(&["api — idle", "Show Its Terminal"], &|| claude.world.path("opened").exists());
     let kept = || claude.world.pao(["checkpoint", "list", "--json"]).ok().json().as_array().unwrap().len();
-    claude.until("a checkpoint", || kept() == 1);
+    choose(&["api — idle", "Make a Checkpoint"], &|| kept() > 0);
     let pid = claude.row(&spawned)["pid"].as_u64().unwrap();
-    choose(&["api — idle", "Pause"]);
-    claude.comes_to(&spawned, "paused");
-    assert!(!runs(pid));
-    choose(&["api — paused", "Resume"]);
-    claude.comes_to(&spawned, "idle");
+    choose(&["api — idle", "Pause"], &|| claude.row(&spawned)["state"] == "paused");
+    claude.until("the end of its process", || !runs(pid));
+    choose(&["api — paused", "Resume"], &|| claude.row(&spawned)["state"] == "idle");
 
     // The app ends, its agent does not.
     let app = app_pid(&claude);
-    choose(&["Quit (Agents Go On)"]);
-    claude.until("the end of the app", || !runs(app));
+    choose(&["Quit (Agents Go On)"], &|| !runs(app));
     let pid = claude.row(&spawned)["pid"].as_u64().unwrap();
     assert!(runs(pid));
     assert_eq!(claude.row(&spawned)["state"], "idle");

@@ -129,8 +129,7 @@ fn pictures(claude: &Claude, album: &Album<'_>, asks: &Value) {
     let dark = "return matchMedia('(prefers-color-scheme: dark)').matches";
     assert_eq!(panel.run(dark, &json!([])), json!(theme == "dark"));
 
-    list.until("itself", || tray::choose(&claude.world, &["Open Prime Agent Orchestrator"]));
-    list.is_shown(true);
+    tray::open(&claude.world, &list, &["Open Prime Agent Orchestrator"]);
     list.until("every agent", || list.rows("Agents").len() >= 5);
     list.says("checkout");
     album.take(&list, LIST, "list");

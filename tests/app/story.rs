@@ -6,7 +6,7 @@ use std::path::Path;
 use messages_api::{Reply, Script};
 use serde_json::{Value, json};
 
-use super::desktop::{Desktop, open};
+use super::desktop::open;
 use super::notices;
 use super::tray;
 use super::window::Window;
@@ -47,10 +47,6 @@ fn begins(list: &Window<'_>, rows: &[&str]) {
     });
 }
 
-fn choose(claude: &Claude, desktop: &Desktop, labels: &[&str]) {
-    desktop.panel().until(format_args!("{labels:?} in the menu"), || tray::choose(&claude.world, labels));
-}
-
 #[test]
 #[expect(clippy::too_many_lines, reason = "one story, told in its order")]
 fn from_the_first_run_to_a_cleanup_taken_back_by_clicks_and_keys() {
@@ -88,8 +84,7 @@ fn from_the_first_run_to_a_cleanup_taken_back_by_clicks_and_keys() {
     list.until("both projects", || list.rows("Projects").len() == 2);
 
     // Notices are off until they are switched on.
-    choose(&claude, &desktop, &["Settings…"]);
-    panel.is_shown(true);
+    tray::open(world, &panel, &["Settings…"]);
     panel.click("button", "Notifications");
     panel.click("checkbox", "Tell me when an agent needs me");
     panel.until("the switch", || world.read(".pao/config.toml").contains("notifications = true"));
@@ -99,8 +94,7 @@ fn from_the_first_run_to_a_cleanup_taken_back_by_clicks_and_keys() {
     // Typing works at once; what is known appears as the typing pauses, and nothing is written for it.
     panel.until("the tray's icon", || tray::item(world).is_some());
     let resting = tray::picture(world);
-    choose(&claude, &desktop, &["Spawn an Agent…"]);
-    panel.is_shown(true);
+    tray::open(world, &panel, &["Spawn an Agent…"]);
     panel.types("make it: fix the login bug in ~/code/api");
     panel.says("session cookie");
     assert_eq!(claude.agents(), Vec::<Value>::new());
@@ -160,7 +154,7 @@ fn from_the_first_run_to_a_cleanup_taken_back_by_clicks_and_keys() {
         api.join("made.txt").exists()
     });
     begins(&list, &["web, Working", "api, Idle"]);
-    choose(&claude, &desktop, &["Open Prime Agent Orchestrator"]);
+    tray::open(world, &list, &["Open Prime Agent Orchestrator"]);
     move_to(&list, "api");
     list.press("t");
     list.says("Tell api");

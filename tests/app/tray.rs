@@ -1,7 +1,13 @@
 //! The tray icon as a panel sees it: on the bus, without a mouse.
 
-use super::desktop::dbus;
+use std::time::{Duration, Instant};
+
+use super::desktop::{PATIENCE, dbus};
+use super::window::Window;
 use crate::harness::world::World;
+
+/// How long an effect is waited for before the entry is chosen again.
+const AGAIN: Duration = Duration::from_secs(5);
 
 const GET: &str = "org.freedesktop.DBus.Properties.Get";
 
@@ -67,6 +73,25 @@ pub fn entry(world: &World, labels: &[&str]) -> Option<Entry> {
 /// Clicks at it.
 pub fn click(world: &World, Entry(name, path, id): &Entry) {
     dbus(world, name, path, "com.canonical.dbusmenu.Event", &[id, "clicked", "<''>", "0"]);
+}
+
+/// Chooses an entry until it has its effect: what is chosen while the menu is being replaced goes nowhere, and a person
+/// would choose again, too.
+pub fn choose_until(world: &World, labels: &[&str], effect: impl Fn() -> bool) {
+    let began = Instant::now();
+    let mut chosen: Option<Instant> = None;
+    while !effect() {
+        assert!(began.elapsed() < PATIENCE, "{labels:?} had no effect; the menu:\n{}", menu(world));
+        if chosen.is_none_or(|at| at.elapsed() > AGAIN) && choose(world, labels) {
+            chosen = Some(Instant::now());
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Opens a window by an entry.
+pub fn open(world: &World, window: &Window<'_>, labels: &[&str]) {
+    choose_until(world, labels, || window.visible());
 }
 
 /// An entry is written `(5, {'label': <'Text'>, …}, [children])`, and no other property holds a brace.

@@ -68,7 +68,7 @@ fn agents_that_an_older_version_started_are_shown_paused_and_resumed_by_the_new_
     };
     is("Idle");
     assert!(wait(version(&file)) > 6);
-    list.until("the menu", || tray::choose(&claude.world, &["api — idle", "Details…"]));
+    tray::open(&claude.world, &panel, &["api — idle", "Details…"]);
     panel.says("look around");
     panel.says("Session hook");
     let pid = claude.row(&spawned)["pid"].as_u64().unwrap();
