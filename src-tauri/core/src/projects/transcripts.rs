@@ -9,7 +9,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::config::HistoryConfig;
 use crate::host::process::Run;
 use crate::host::{Host, os};
-use crate::source::history::transcript_folders;
+use crate::source::history;
 
 /// Folders of one place that are watched: those that were written to last.
 const MOST: usize = 1_000;
@@ -27,7 +27,7 @@ const LIMIT: Duration = Duration::from_mins(30);
 /// Folders in which transcripts grow, as far as they are to be watched one by one.
 pub fn folders(host: &Host, config: &HistoryConfig) -> Vec<PathBuf> {
     let mut all = Vec::new();
-    for root in transcript_folders(host, config).into_iter().filter(|root| root.is_dir()) {
+    for root in history::folders(host, config).into_iter().filter(|root| root.is_dir()) {
         if !os::WATCHES_ALL_BELOW {
             all.extend(newest(&root));
         }

@@ -77,6 +77,7 @@ pub async fn brief(
 
 /// The first three rooms' results for whoever looks at them, with what is another since the folder's last spawn.
 async fn as_brief(context: &Context, warm: Warm, steps: &Steps<'_>) -> Result<Brief, Error> {
+    remember(context, &warm);
     let last = context.registry.last_briefing(&warm.topic.folder).await?;
     let changes = last.map(|last| briefing::changes::changes(&last, &warm.briefing, &warm.gathered.reports));
     Ok(Brief {
@@ -87,6 +88,12 @@ async fn as_brief(context: &Context, warm: Warm, steps: &Steps<'_>) -> Result<Br
         changes,
         steps: steps.finished(),
     })
+}
+
+/// Keeps what was composed, so that a mark can be put on it. It takes secrets out of every text and writes a file: a
+/// spawn does it when the agent has what it needs.
+fn remember(context: &Context, warm: &Warm) {
+    shown::remember(&context.host, &warm.gathered.snippets, &warm.briefing.lines);
 }
 
 /// Says what a spawn would write, ask and start.
@@ -184,6 +191,7 @@ pub async fn spawn(
     }
     let job = Job::new(context, &warm, &id, agreed);
     let outcome = rooms(context, &steps, &ground, &job, terminal.as_ref(), cancel).await;
+    remember(context, &warm);
     let (launched, ready, way, mut notes) = match outcome {
         Ok(done) => done,
         Err(error) => return Err(undo::after_failure(context, &id, error).await),
@@ -300,8 +308,6 @@ async fn warm(
     let options =
         briefing::Options { budget: settled.budget, now: composed_at, pao: &host.exe, marks: &marks };
     let mut briefing = briefing::compose(&topic, &gathered, &options);
-    // So that a mark can be put on what is shown.
-    shown::remember(host, &gathered.snippets, &briefing.lines);
     let mut conversation = Conversation::New(None);
     if let Some(fork) = &request.fork {
         briefing = briefing::opened(&briefing, &fork.opening);

@@ -1,4 +1,5 @@
-//! The first three rooms for a face that shows what a spawn would do while it is still being typed. Writes nothing.
+//! The first three rooms for a face that shows what a spawn would do while it is still being typed. Writes nothing but our
+//! own list of what was shown.
 
 use tokio_util::sync::CancellationToken;
 

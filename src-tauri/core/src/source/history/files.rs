@@ -21,8 +21,9 @@ pub(super) struct Found {
     pub(super) changed: i64,
 }
 
-/// The folders of transcripts: of the host agent's usual place, of the place it was moved to, and of those configured.
-pub(super) fn folders(host: &Host, config: &HistoryConfig) -> Vec<PathBuf> {
+/// The folders of transcripts: of the host agent's usual place, of the place it was moved to, and of those configured,
+/// whether they are there or not.
+pub fn folders(host: &Host, config: &HistoryConfig) -> Vec<PathBuf> {
     let places = CLAUDE_CODE.places;
     let mut folders = vec![host.home.join(places.config_folder), CLAUDE_CODE.config_dir(host)];
     for folder in &config.folders {

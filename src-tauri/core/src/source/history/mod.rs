@@ -11,7 +11,7 @@ mod ingest;
 mod period;
 mod sessions;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta};
@@ -23,7 +23,8 @@ use crate::config::HistoryConfig;
 use crate::host::Host;
 use crate::words::counted;
 use book::Book;
-use files::{Found, folders, transcripts};
+pub use files::folders;
+use files::{Found, transcripts};
 pub use ingest::{IngestError, IngestReport, Progress, refresh};
 pub use sessions::{Session, Sessions};
 
@@ -77,11 +78,6 @@ pub fn state(host: &Host, config: &HistoryConfig) -> Result<State, IngestError> 
         }
         Err(error) => Err(error.into()),
     }
-}
-
-/// Folders that hold transcripts, whether they are there or not.
-pub fn transcript_folders(host: &Host, config: &HistoryConfig) -> Vec<PathBuf> {
-    folders(host, config)
 }
 
 /// Whether [`refresh`] would find something to do. Looks at names, sizes and times only. A disk that does not answer
@@ -190,19 +186,28 @@ impl Asking {
             host.pao_home = passing.path().into();
         }
         let dir = host.history_dir();
-        let index = match Index::open(&dir) {
-            Ok(index) if self.is_begun(&index, &found).map_err(refused)? => index,
-            Ok(_) | Err(pao_recall::Error::Absent) => {
-                if found.is_empty() {
-                    return Ok(Answer {
-                        snippets: Vec::new(),
-                        note: Some("no transcripts on this machine yet".into()),
-                    });
-                }
-                self.first_index(&host, found.clone(), cancel)?;
-                Index::open(&dir).map_err(refused)?
+        let begun = match Index::open(&dir) {
+            Ok(index) => {
+                let state = self.begun(&index, &found).map_err(refused)?;
+                state.map(|state| (index, Some(state)))
             }
+            Err(pao_recall::Error::Absent) => None,
             Err(error) => return Err(refused(error)),
+        };
+        let (index, state) = match begun {
+            Some(begun) => begun,
+            None if found.is_empty() => {
+                return Ok(Answer {
+                    snippets: Vec::new(),
+                    note: Some("no transcripts on this machine yet".into()),
+                });
+            }
+            None => {
+                self.first_index(&host, found.clone(), cancel)?;
+                let index = Index::open(&dir).map_err(refused)?;
+                let state = state_of(&self.host, &index, &found).ok();
+                (index, state)
+            }
         };
         let query = Query {
             text: &self.question.text,
@@ -214,17 +219,16 @@ impl Asking {
         let hits = index.search(&query).map_err(refused)?;
         let snippets =
             hits.into_iter().filter(|hit| hit.coverage >= FLOOR).map(|hit| self.snippet(hit)).collect();
-        let note = state_of(&self.host, &index, &found).ok().map(|state| reach(&state));
-        Ok(Answer { snippets, note })
+        Ok(Answer { snippets, note: state.map(|state| reach(&state)) })
     }
 
-    /// A first reading that was stopped before it had read anything is still to be done.
-    fn is_begun(&self, index: &Index, found: &[Found]) -> Result<bool, pao_recall::Error> {
+    /// What an index holds. A first reading that was stopped before it had read anything is still to be done: `None`.
+    fn begun(&self, index: &Index, found: &[Found]) -> Result<Option<State>, pao_recall::Error> {
         if index.payload()?.is_none() {
-            return Ok(false);
+            return Ok(None);
         }
         let state = state_of(&self.host, index, found)?;
-        Ok(state.messages > 0 || state.pending == 0)
+        Ok(Some(state).filter(|state| state.messages > 0 || state.pending == 0))
     }
 
     fn first_index(
