@@ -493,14 +493,7 @@ mod tests {
     use super::*;
 
     fn host(home: &Path) -> Host {
-        Host {
-            home: home.into(),
-            pao_home: home.join(".pao"),
-            cwd: home.into(),
-            exe: home.join("pao"),
-            env: BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]),
-            frozen: None,
-        }
+        Host { env: BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]), ..Host::at(home) }
     }
 
     #[test]

@@ -199,14 +199,8 @@ mod tests {
     #[test]
     fn who_has_a_conversation_open_is_found_while_it_runs_and_no_killed_one_is() {
         let dir = tempfile::tempdir().unwrap();
-        let host = Host {
-            pao_home: dir.path().join("pao"),
-            cwd: dir.path().to_path_buf(),
-            exe: "/usr/bin/true".into(),
-            env: std::collections::BTreeMap::new(),
-            frozen: None,
-            home: dir.path().to_path_buf(),
-        };
+        let host =
+            Host { pao_home: dir.path().join("pao"), exe: "/usr/bin/true".into(), ..Host::at(dir.path()) };
         let sessions = CLAUDE_CODE.sessions_dir(&host).unwrap();
         std::fs::create_dir_all(&sessions).unwrap();
         let own = Identity::own();

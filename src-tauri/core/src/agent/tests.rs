@@ -4,14 +4,7 @@ use std::path::{Path, PathBuf};
 use super::*;
 
 fn host() -> Host {
-    Host {
-        home: "/home/user".into(),
-        pao_home: "/home/user/.pao".into(),
-        cwd: "/home/user/app".into(),
-        exe: "/usr/bin/pao".into(),
-        env: std::collections::BTreeMap::new(),
-        frozen: None,
-    }
+    Host { cwd: "/home/user/app".into(), exe: "/usr/bin/pao".into(), ..Host::at(Path::new("/home/user")) }
 }
 
 fn start<'a>() -> Arguments<'a> {

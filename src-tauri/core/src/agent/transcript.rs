@@ -103,14 +103,7 @@ mod tests {
     fn a_transcript_is_found_where_each_program_files_it() {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().to_path_buf();
-        let host = Host {
-            pao_home: home.join("pao"),
-            cwd: home.clone(),
-            exe: home.join("exe"),
-            env: std::collections::BTreeMap::new(),
-            frozen: None,
-            home: home.clone(),
-        };
+        let host = Host { pao_home: home.join("pao"), exe: home.join("exe"), ..Host::at(&home) };
         let id = "01a22dcb-adda-7c41-bd6c-593675c774e6";
         for (agent, file) in [
             (&CLAUDE_CODE, format!(".claude/projects/-code-app/{id}.jsonl")),

@@ -10,14 +10,7 @@ use crate::host::Host;
 use crate::{Error, Kind};
 
 fn host(home: &Path) -> Host {
-    Host {
-        home: home.to_path_buf(),
-        pao_home: home.join(".pao"),
-        cwd: home.to_path_buf(),
-        exe: home.join("pao"),
-        env: std::collections::BTreeMap::new(),
-        frozen: None,
-    }
+    Host::at(home)
 }
 
 struct Home(#[expect(dead_code, reason = "kept until the end of the test")] tempfile::TempDir, Host);

@@ -76,20 +76,12 @@ impl From<EntranceError> for Error {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::path::Path;
 
     use crate::host::Host;
 
     /// A machine with that home directory and nothing else.
     pub fn host(home: &Path) -> Host {
-        Host {
-            home: home.into(),
-            pao_home: home.join(".pao"),
-            cwd: home.into(),
-            exe: home.join("bin/pao"),
-            env: BTreeMap::new(),
-            frozen: None,
-        }
+        Host { exe: home.join("bin/pao"), ..Host::at(home) }
     }
 }

@@ -133,7 +133,6 @@ fn parts(path: &Path) -> Option<(String, Option<DateTime<Utc>>)> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
 
     use super::*;
     use crate::agent::CLAUDE_CODE;
@@ -142,12 +141,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().to_path_buf();
         let host = Host {
-            pao_home: home.join(".pao"),
-            cwd: home.clone(),
             exe: PathBuf::from("/usr/bin/true"),
-            env: BTreeMap::new(),
             frozen: DateTime::parse_from_rfc3339("2026-11-30T12:00:00Z").ok().map(|t| t.to_utc()),
-            home,
+            ..Host::at(&home)
         };
         (dir, host)
     }

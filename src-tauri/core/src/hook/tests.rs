@@ -14,14 +14,7 @@ struct World {
 
 fn world() -> World {
     let dir = tempfile::tempdir().unwrap();
-    let host = Host {
-        home: dir.path().into(),
-        pao_home: dir.path().join("pao"),
-        cwd: dir.path().into(),
-        exe: "/usr/bin/pao".into(),
-        env: std::collections::BTreeMap::new(),
-        frozen: None,
-    };
+    let host = Host { pao_home: dir.path().join("pao"), exe: "/usr/bin/pao".into(), ..Host::at(dir.path()) };
     std::fs::create_dir_all(host.agent_dir("a1")).unwrap();
     World { _dir: dir, host }
 }

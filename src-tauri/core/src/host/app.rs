@@ -47,7 +47,6 @@ pub fn open(host: &Host, folders: &[PathBuf]) -> Result<PathBuf, Error> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -60,14 +59,7 @@ mod tests {
         std::fs::create_dir(&bin).unwrap();
         std::fs::write(there.join("pao"), "").unwrap();
         symlink(there.join("pao"), bin.join("pao")).unwrap();
-        let host = Host {
-            home: dir.path().into(),
-            pao_home: dir.path().join(".pao"),
-            cwd: dir.path().into(),
-            exe: bin.join("pao"),
-            env: BTreeMap::new(),
-            frozen: None,
-        };
+        let host = Host { exe: bin.join("pao"), ..Host::at(dir.path()) };
         assert_eq!(find(&host), None);
         assert!(open(&host, &[]).unwrap_err().next.contains("cargo xtask app"));
         std::fs::write(there.join(PROGRAM), "").unwrap();

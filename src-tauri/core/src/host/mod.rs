@@ -57,6 +57,21 @@ pub struct Host {
     pub frozen: Option<DateTime<Utc>>,
 }
 
+#[cfg(test)]
+impl Host {
+    /// A machine of one folder, with nothing in its environment. What is another in a test says so by itself.
+    pub fn at(home: &Path) -> Self {
+        Self {
+            home: home.into(),
+            pao_home: home.join(".pao"),
+            cwd: home.into(),
+            exe: home.join("pao"),
+            env: BTreeMap::new(),
+            frozen: None,
+        }
+    }
+}
+
 impl Host {
     /// Reads the machine. Fails where there is no home directory or nothing says which folder is the
     /// current one.

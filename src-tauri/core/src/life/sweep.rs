@@ -136,7 +136,6 @@ async fn confirm_late(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::path::PathBuf;
 
     use super::*;
@@ -147,12 +146,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().to_path_buf();
         let host = Host {
-            pao_home: home.join(".pao"),
-            cwd: home.clone(),
             exe: PathBuf::from("/usr/bin/true"),
-            env: BTreeMap::new(),
             frozen: chrono::DateTime::parse_from_rfc3339("2026-11-30T12:00:00Z").ok().map(|t| t.to_utc()),
-            home,
+            ..Host::at(&home)
         };
         let registry = Registry::open(&host.registry_file()).await.unwrap();
         (dir, host, registry)

@@ -85,11 +85,10 @@ mod tests {
         let path = std::env::var_os("PATH").unwrap();
         let host = Host {
             pao_home: home.join("pao"),
-            cwd: home.clone(),
             exe: "/usr/bin/true".into(),
             env: BTreeMap::from([("PATH".into(), path), ("PAO_TMUX_SOCKET".into(), socket.clone().into())]),
             frozen: chrono::DateTime::parse_from_rfc3339("2026-11-30T12:00:00Z").ok().map(|t| t.to_utc()),
-            home,
+            ..Host::at(&home)
         };
         let registry = Registry::open(&host.registry_file()).await.unwrap();
         let before = host.now() - TimeDelta::hours(1);

@@ -191,14 +191,7 @@ pub(crate) mod tests {
     use crate::spawn::briefing::fingerprint;
 
     pub(crate) fn host(home: &std::path::Path) -> crate::host::Host {
-        crate::host::Host {
-            home: home.into(),
-            pao_home: home.join(".pao"),
-            cwd: home.into(),
-            exe: home.join("pao"),
-            env: std::collections::BTreeMap::new(),
-            frozen: None,
-        }
+        crate::host::Host::at(home)
     }
 
     pub(crate) fn line(snippet: &Snippet) -> crate::spawn::passed::Line {

@@ -86,7 +86,6 @@ impl Pauses for Registry {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
 
     use super::*;
 
@@ -102,14 +101,7 @@ mod tests {
     }
 
     fn opened(text: &str) -> Vec<Limited> {
-        let host = Host {
-            home: "/nowhere".into(),
-            pao_home: "/nowhere/.pao".into(),
-            cwd: "/nowhere".into(),
-            exe: "/nowhere/pao".into(),
-            env: BTreeMap::new(),
-            frozen: None,
-        };
+        let host = Host::at("/nowhere".as_ref());
         let secrets = SecretStore::new(&host, "file").unwrap();
         open(&toml::from_str(text).unwrap(), &host, &secrets, &(Arc::new(NoPauses) as _))
     }

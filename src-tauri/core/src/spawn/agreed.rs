@@ -93,7 +93,6 @@ pub async fn take_back(context: &Context, folder: &Path, back: Back) -> Result<V
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::sync::Arc;
 
     use super::*;
@@ -108,14 +107,7 @@ mod tests {
     async fn what_was_agreed_to_is_taken_back_one_by_one_and_the_trust_record_with_it() {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().canonicalize().unwrap();
-        let host = Host {
-            pao_home: home.join("pao"),
-            cwd: home.clone(),
-            exe: home.join("exe"),
-            env: BTreeMap::new(),
-            frozen: None,
-            home: home.clone(),
-        };
+        let host = Host { pao_home: home.join("pao"), exe: home.join("exe"), ..Host::at(&home) };
         let registry = Arc::new(Registry::open(&host.registry_file()).await.unwrap());
         let config = CLAUDE_CODE.trust_file(&host);
         let before = br#"{"projects":{"/code/app":{"allowedTools":[]}}}"#;

@@ -128,14 +128,7 @@ pub(crate) mod tests {
     use super::*;
 
     pub fn host() -> Host {
-        Host {
-            home: "/home/me".into(),
-            pao_home: "/home/me/.pao".into(),
-            cwd: "/home/me".into(),
-            exe: "/usr/bin/pao".into(),
-            env: BTreeMap::new(),
-            frozen: None,
-        }
+        Host { exe: "/usr/bin/pao".into(), ..Host::at(Path::new("/home/me")) }
     }
 
     pub fn now() -> DateTime<Utc> {

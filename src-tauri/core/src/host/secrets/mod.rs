@@ -345,12 +345,9 @@ pub(super) mod tests {
 
     pub fn host(dir: &Path) -> Host {
         Host {
-            home: dir.into(),
-            pao_home: dir.join(".pao"),
-            cwd: dir.into(),
             exe: "/nowhere/pao".into(),
             env: BTreeMap::from([("PAO_SECRET_WORKER_TOKEN".into(), "from-the-environment".into())]),
-            frozen: None,
+            ..Host::at(dir)
         }
     }
 

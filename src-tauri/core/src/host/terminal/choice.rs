@@ -99,14 +99,7 @@ mod tests {
     #[test]
     fn the_terminal_one_sits_in_is_chosen_where_it_is_installed() {
         let dir = tempfile::tempdir().unwrap();
-        let mut host = Host {
-            home: dir.path().into(),
-            pao_home: dir.path().join(".pao"),
-            cwd: dir.path().into(),
-            exe: "/usr/bin/pao".into(),
-            env: std::collections::BTreeMap::new(),
-            frozen: None,
-        };
+        let mut host = Host { exe: "/usr/bin/pao".into(), ..Host::at(dir.path()) };
         let of = |host: &Host| usual(host, terminal_app::NAME);
         assert_eq!(of(&host), "terminal");
         for (program, bundle, name) in

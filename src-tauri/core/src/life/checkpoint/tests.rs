@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::*;
@@ -15,12 +14,9 @@ async fn world() -> World {
     let dir = tempfile::tempdir().unwrap();
     let home = dir.path().canonicalize().unwrap();
     let host = Host {
-        pao_home: home.join(".pao"),
-        cwd: home.clone(),
         exe: PathBuf::from("/usr/bin/true"),
-        env: BTreeMap::new(),
         frozen: chrono::DateTime::parse_from_rfc3339("2026-11-30T12:00:00Z").ok().map(|t| t.to_utc()),
-        home,
+        ..Host::at(&home)
     };
     let registry = Registry::open(&host.registry_file()).await.unwrap();
     let folder = host.home.join("api");

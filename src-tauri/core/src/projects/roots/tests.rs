@@ -10,12 +10,9 @@ fn world() -> (tempfile::TempDir, Host) {
     let home = dir.path().canonicalize().unwrap().join("home");
     fs::create_dir(&home).unwrap();
     let host = Host {
-        pao_home: home.join(".pao"),
-        cwd: home.clone(),
         exe: "/usr/bin/pao".into(),
         env: BTreeMap::from([("TMPDIR".into(), dir.path().join("tmp").into())]),
-        frozen: None,
-        home,
+        ..Host::at(&home)
     };
     (dir, host)
 }

@@ -19,14 +19,7 @@ fn world() -> World {
     let home = dir.path().canonicalize().unwrap();
     fs::create_dir_all(home.join("code/api/.git")).unwrap();
     fs::write(home.join("code/api/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
-    let host = Host {
-        pao_home: home.join(".pao"),
-        cwd: home.join("code/api"),
-        exe: "/bin/pao".into(),
-        env: BTreeMap::new(),
-        frozen: None,
-        home,
-    };
+    let host = Host { cwd: home.join("code/api"), exe: "/bin/pao".into(), ..Host::at(&home) };
     World { dir, host, config: HistoryConfig::default() }
 }
 

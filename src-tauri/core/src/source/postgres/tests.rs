@@ -1,17 +1,8 @@
-use std::collections::BTreeMap;
-
 use super::*;
 use crate::host::Host;
 
 fn no_secrets() -> SecretStore {
-    let host = Host {
-        home: "/nowhere".into(),
-        pao_home: "/nowhere/.pao".into(),
-        cwd: "/nowhere".into(),
-        exe: "/nowhere/pao".into(),
-        env: BTreeMap::new(),
-        frozen: None,
-    };
+    let host = Host::at("/nowhere".as_ref());
     SecretStore::new(&host, "file").unwrap()
 }
 

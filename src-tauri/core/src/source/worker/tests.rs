@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use super::*;
 
 struct NoPauses;
@@ -14,14 +12,7 @@ impl Pauses for NoPauses {
 }
 
 fn host() -> Host {
-    Host {
-        home: "/nowhere".into(),
-        pao_home: "/nowhere/.pao".into(),
-        cwd: "/nowhere".into(),
-        exe: "/nowhere/pao".into(),
-        env: BTreeMap::new(),
-        frozen: None,
-    }
+    Host::at("/nowhere".as_ref())
 }
 
 fn open_with(url: &str, protocol: &str, auth: Option<&str>) -> Result<WorkerSource, SourceError> {

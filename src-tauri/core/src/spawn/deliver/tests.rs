@@ -39,12 +39,11 @@ impl World {
         let top = root.join("my project [1]");
         fs::create_dir(&top).unwrap();
         let host = Host {
-            home: root.join("home"),
             pao_home: root.join("pao"),
             cwd: root.clone(),
             exe: root.join("pao-exe"),
-            env: BTreeMap::new(),
             frozen: Some(noon()),
+            ..Host::at(&root.join("home"))
         };
         let registry = Registry::open(&host.registry_file()).await.unwrap();
         Self { dir, host, registry, top }

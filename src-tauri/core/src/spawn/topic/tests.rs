@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -35,14 +33,7 @@ impl World {
         std::fs::write(home.join("code/api/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
         std::fs::write(home.join("code/api/src/main.rs"), "").unwrap();
         std::fs::write(home.join("plain/src/main.rs"), "").unwrap();
-        let host = Host {
-            cwd: home.join("code/api"),
-            pao_home: home.join(".pao"),
-            exe: "/usr/local/bin/pao".into(),
-            env: BTreeMap::new(),
-            frozen: None,
-            home,
-        };
+        let host = Host { cwd: home.join("code/api"), exe: "/usr/local/bin/pao".into(), ..Host::at(&home) };
         Self { root, host, in_use: BTreeSet::new() }
     }
 

@@ -1,6 +1,5 @@
 //! Trust records in real files, beside other writers.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -31,11 +30,9 @@ impl World {
         let home = dir.path().canonicalize().unwrap();
         let host = Host {
             pao_home: home.join("pao"),
-            cwd: home.clone(),
             exe: home.join("exe"),
-            env: BTreeMap::new(),
             frozen: Some(noon()),
-            home,
+            ..Host::at(&home)
         };
         let registry = Registry::open(&host.registry_file()).await.unwrap();
         let path = CLAUDE_CODE.trust_file(&host);
