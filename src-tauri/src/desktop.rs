@@ -97,6 +97,7 @@ fn has_tray() -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
+#[expect(clippy::unnecessary_wraps, reason = "its twin for Linux refuses")]
 pub fn check_display(_host: &Host) -> Result<(), Error> {
     Ok(())
 }

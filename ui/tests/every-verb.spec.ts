@@ -49,6 +49,7 @@ const TOURS: Record<string, (page: Page) => Promise<void>> = {
   },
   async spawn(page) {
     await page.goto('./?question=trust&fail=launch&speed=60')
+    await expect(page.getByRole('textbox', { name: 'What should the agent do?' })).toBeFocused()
     await page.keyboard.type('Fix it in ~/code/api')
     await expect(page.locator('.found')).toHaveText('~/code/api')
     await keys(page, 'ArrowDown', 'p', 's')
