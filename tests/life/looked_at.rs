@@ -188,7 +188,7 @@ fn what_was_written_for_an_agent_is_listed_until_it_is_taken_back() {
             "folder ~/code/app/.claude".into(),
             "folder ~/code/app/.claude/rules".into(),
             "file ~/code/app/.claude/rules/pao-briefing.md".into(),
-            format!("trust of {} in ~/.claude.json", folder.display()),
+            "trust of ~/code/app in ~/.claude.json".into(),
             format!("private folder ~/.pao/agents/{id}"),
             "window in tmux".into(),
         ]
