@@ -153,19 +153,22 @@ fn a_log_tells_what_was_asked_what_was_chosen_and_what_failed() {
     });
     claude.ask(&pane, "no money");
     claude.comes_to(&spawned, "needs-you");
-    let logs = claude.world.pao(["logs", "api", "--json"]).ok().json();
-    let said = |who: &str, text: &str| {
-        logs.as_array().unwrap().iter().position(|line| {
-            line["who"] == who && line["text"].as_str().unwrap().to_lowercase().contains(text)
-        })
-    };
-    let in_order = [
-        said("agent", "which colour? (red, blue)"),
-        said("you", "which colour? → red"),
-        said("you", "no money"),
-        said("agent", "credit balance is too low"),
-    ];
-    assert!(in_order.iter().all(Option::is_some) && in_order.is_sorted(), "{in_order:?} {logs:#}");
+    // The host agent writes its transcript a moment after it has called its hooks.
+    claude.until("the log tells all of it, in order", || {
+        let logs = claude.world.pao(["logs", "api", "--json"]).ok().json();
+        let said = |who: &str, text: &str| {
+            logs.as_array().unwrap().iter().position(|line| {
+                line["who"] == who && line["text"].as_str().unwrap().to_lowercase().contains(text)
+            })
+        };
+        let order = [
+            said("agent", "which colour? (red, blue)"),
+            said("you", "which colour? → red"),
+            said("you", "no money"),
+            said("agent", "credit balance is too low"),
+        ];
+        order.iter().all(Option::is_some) && order.is_sorted()
+    });
 }
 
 #[test]
