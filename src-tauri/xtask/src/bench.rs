@@ -35,21 +35,12 @@ pub fn bench(yes: bool, arguments: &[String], machine: &Machine) -> Result<ExitC
     if app {
         app::interface(machine)?;
         let mut all = cargo(machine);
-        run(all.args([
-            "build",
-            "--release",
-            "--locked",
-            "-p",
-            "pao",
-            "-p",
-            "pao-app",
-            "--bins",
-            "--examples",
-        ]))?;
+        // Of the same packages as below: with others their libraries would be built a second time.
+        run(all.args(["build", "--release", "--locked", "--workspace", "--bins", "--examples"]))?;
         app::measured(machine)?;
     }
     let mut program = cargo(machine);
-    program.args(["bench", "--locked", "-p", "pao", "--bench", "bench", "--"]).args(arguments);
+    program.args(["bench", "--locked", "--workspace", "--bench", "bench", "--"]).args(arguments);
     say(format!("$ {}", shown(&program)));
     let status =
         program.env("PAO_TEST_CLAUDE_NEW", agent).status().map_err(|e| cannot_start(&program, &e))?;
