@@ -36,12 +36,14 @@ fn main() -> ExitCode {
         return told(&error);
     }
     #[cfg(target_os = "linux")]
-    {
+    let _place = {
         let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into()).collect();
-        if second::handed_over(&host, &words) {
-            return ExitCode::SUCCESS;
+        match second::first(&host, &words) {
+            Ok(Some(place)) => place,
+            Ok(None) => return ExitCode::SUCCESS,
+            Err(error) => return told(&error),
         }
-    }
+    };
     let started_in = host.cwd.clone();
     let host = host.of_app();
     let _log = log::begin(&host);

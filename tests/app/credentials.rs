@@ -42,13 +42,19 @@ fn keyring(world: &World, opened: bool) -> Running {
 
 /// The process of this world's app.
 fn app(world: &World) -> Option<nix::unistd::Pid> {
+    apps(world).pop()
+}
+
+/// All processes of this world's app: there is to be one.
+pub(super) fn apps(world: &World) -> Vec<nix::unistd::Pid> {
     let home = format!("PAO_HOME={}\0", world.path(".pao").display());
-    std::fs::read_dir("/proc").unwrap().flatten().find_map(|entry| {
+    let all = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
         let is_app = std::fs::read_link(entry.path().join("exe")).ok()? == program();
         let environ = std::fs::read(entry.path().join("environ")).ok()?;
         (is_app && String::from_utf8_lossy(&environ).contains(&home)).then(|| nix::unistd::Pid::from_raw(pid))
-    })
+    });
+    all.collect()
 }
 
 pub(super) fn until(what: &str, holds: impl Fn() -> bool) {
@@ -73,7 +79,7 @@ fn world(url: &str) -> World {
 
 const NOWHERE: &str = "postgres://me@127.0.0.1:1/m";
 
-fn listening(world: &World) -> bool {
+pub(super) fn listening(world: &World) -> bool {
     world.path(".pao/run/app.sock").exists()
 }
 

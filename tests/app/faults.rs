@@ -2,11 +2,18 @@
 
 use std::fs;
 use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 
+use super::credentials::{Running, apps, listening};
 use super::desktop::{Desktop, empty, open, program};
+use super::shell::{seen, until};
 use super::tray;
 use super::window::Window;
 use crate::harness::claude::{Claude, Version};
@@ -81,6 +88,93 @@ fn without_a_session_bus_there_is_no_tray_and_a_window_opens_by_itself() {
     desktop.popover().is_shown(true);
     desktop.popover().says("shows no tray icons");
     are_not_blank(&desktop);
+}
+
+#[test]
+fn without_a_session_bus_a_later_launch_is_taken_by_the_app_that_runs() {
+    let mut world = set_up("[spawn]\nbudget = 1500\n");
+    let folder = world.folder("code/api");
+    let mut desktop = empty(&mut world);
+    world.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus");
+    desktop.launch(&world, &[]);
+    desktop.listen("page");
+    until("the app listens", || listening(&world));
+    let second = world.command(program()).arg("code/api").output().unwrap();
+    assert!(second.status.success(), "{second:?}");
+    let page = desktop.hears("page", "a page", |page| page["page"] == "spawn");
+    assert_eq!(page["folder"], folder.to_str().unwrap());
+    desktop.panel().is_shown(true);
+    assert_eq!(apps(&world).len(), 1);
+}
+
+#[test]
+fn of_three_launches_at_once_without_a_session_bus_one_stays() {
+    let mut world = set_up("[spawn]\nbudget = 1500\n");
+    let _desktop = empty(&mut world);
+    world.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus");
+    let launch = || {
+        let mut app = world.command(program());
+        Running(app.stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn().unwrap())
+    };
+    let mut launched = [launch(), launch(), launch()];
+    let mut ended = [None; 3];
+    let began = Instant::now();
+    while ended.iter().flatten().count() < 2 {
+        assert!(began.elapsed() < super::desktop::PATIENCE, "{ended:?}");
+        std::thread::sleep(Duration::from_millis(50));
+        for (launch, ended) in launched.iter_mut().zip(&mut ended) {
+            *ended = launch.0.try_wait().unwrap();
+        }
+    }
+    assert!(ended.iter().flatten().all(std::process::ExitStatus::success), "{ended:?}");
+    assert_eq!(apps(&world).len(), 1);
+    until("a window of the one", || !seen(&world).is_empty());
+}
+
+/// Keeps a process from doing anything, until this ends.
+struct Frozen(Pid);
+
+impl Frozen {
+    fn new(process: Pid) -> Self {
+        kill(process, Signal::SIGSTOP).unwrap();
+        Self(process)
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        let _ = kill(self.0, Signal::SIGCONT);
+    }
+}
+
+#[test]
+fn beside_an_app_that_is_frozen_a_later_launch_names_its_process_and_ends_soon() {
+    let mut world = set_up("[spawn]\nbudget = 1500\n");
+    let desktop = open(&mut world);
+    until("the app listens", || listening(&world));
+    // The bus knows it from when it was built.
+    until("the tray", || tray::item(&world).is_some());
+    let [app] = apps(&world).try_into().unwrap();
+    let frozen = Frozen::new(app);
+    let names_it = |second: &mut Command| {
+        let began = Instant::now();
+        let out = second.output().unwrap();
+        let (took, said) = (began.elapsed(), String::from_utf8_lossy(&out.stderr));
+        assert_eq!(out.status.code(), Some(4), "{said}");
+        assert!(said.contains(&format!("process {app}, and does not answer")), "{said}");
+        assert!(said.contains(&format!("`kill -9 {app}`")), "{said}");
+        assert!(took < Duration::from_secs(10), "{took:?}");
+    };
+    names_it(&mut world.command(program()));
+    // Where there is no socket of its, the bus knows it, too; and without that one is enough.
+    names_it(world.command(program()).env("PAO_HOME", world.path("elsewhere")));
+    names_it(world.command(program()).env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus"));
+    assert_eq!(apps(&world), [app]);
+    assert!(!world.path("elsewhere").exists());
+    drop(frozen);
+    assert!(world.command(program()).status().unwrap().success());
+    desktop.popover().is_shown(true);
+    assert_eq!(apps(&world), [app]);
 }
 
 #[test]

@@ -1,16 +1,36 @@
 //! What the running app does for `pao`: it reads and keeps secrets in its stead, so that the system's store knows one
-//! program only. It answers for secrets that a source of the configuration takes, and for nothing else.
+//! program only. It answers for secrets that a source of the configuration takes, and for no others. A later launch of
+//! the app comes the same way.
+
+use std::sync::Arc;
 
 use crate::config::Config;
 use crate::host::Host;
-use crate::host::secrets::{self, Fault, Reply, Request, SecretError, SecretStore, Service, is_self_test};
+use crate::host::secrets::{
+    self, Fault, Launch, Reply, Request, SecretError, SecretStore, Service, is_self_test,
+};
 
-/// Begins to answer, until the service is dropped.
-pub async fn serve(host: &Host) -> Result<Service, SecretError> {
-    let own = host.clone();
+/// Begins to answer, until the service is dropped. `open` shows what a later launch brings, and says whether it could.
+pub async fn serve<O, F>(host: &Host, open: O) -> Result<Service, SecretError>
+where
+    O: Fn(Launch) -> F + Send + Sync + 'static,
+    F: Future<Output = bool> + Send + 'static,
+{
+    let (own, open) = (host.clone(), Arc::new(open));
     secrets::serve(host, move |request| {
-        let host = own.clone();
-        async move { answer(&host, request).await }
+        let (host, open) = (own.clone(), Arc::clone(&open));
+        async move {
+            match request {
+                Request::Open(launch) => {
+                    if open(launch).await {
+                        Reply::Done
+                    } else {
+                        Reply::Absent
+                    }
+                }
+                request => answer(&host, request).await,
+            }
+        }
     })
     .await
 }
@@ -36,6 +56,7 @@ pub async fn answer(host: &Host, request: Request) -> Reply {
             store.delete(name).await.map(|was| if was { Reply::Done } else { Reply::Absent })
         }
         Request::Changed(_) => return Reply::Done,
+        Request::Open(_) => return Reply::Unknown,
     };
     done.unwrap_or_else(|error| {
         tracing::info!(%error, "a secret could not be had or kept");

@@ -1,10 +1,15 @@
-//! Where the menu-bar app is, and opening it.
+//! Where the menu-bar app is, opening it, and what a later launch says to the one that runs.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::process::Run;
+use super::secrets::{self, Launch, Reply, Request, SecretError, Unanswered};
 use super::{Host, os};
 use crate::Error;
+
+/// How long the app may take to show what a launch brings, once it has heard of it: it may be busy beginning itself.
+const SHOWN: Duration = Duration::from_secs(5);
 
 /// The app's program, beside the command or wherever its package puts it.
 const PROGRAM: &str = "prime-agent-orchestrator";
@@ -45,11 +50,76 @@ pub fn open(host: &Host, folders: &[PathBuf]) -> Result<PathBuf, Error> {
     Ok(app)
 }
 
+/// Hands what a launch brings over to the app that runs, at the socket where it listens. False where none listens
+/// there, or one that knows nothing of later launches; one that does not answer is an error.
+pub async fn hand_over(host: &Host, launch: Launch) -> Result<bool, Error> {
+    let app = match secrets::reach(host, "").await {
+        Ok(Some(app)) => app,
+        Err(SecretError::App { .. }) => return Err(silent(None)),
+        // What stands there is none of ours.
+        Ok(None) | Err(_) => return Ok(false),
+    };
+    let process = app.peer_cred().ok().and_then(|peer| peer.pid());
+    match secrets::exchange(app, &Request::Open(launch), SHOWN).await {
+        Ok(reply) => Ok(reply == Reply::Done),
+        Err(Unanswered::Silent | Unanswered::Slow) => Err(silent(process)),
+        Err(Unanswered::Closed | Unanswered::Other | Unanswered::TooLong) => Ok(false),
+    }
+}
+
+/// The app runs, and says nothing.
+pub fn silent(process: Option<i32>) -> Error {
+    let (named, end) = match process {
+        Some(pid) => (format!(", as process {pid},"), format!("`kill -9 {pid}`")),
+        None => (String::new(), "the system's means".into()),
+    };
+    Error::environment(
+        format!("the app runs already{named} and does not answer"),
+        format!("try again in a moment; if it stays silent, end it by {end} and start it anew: agents go on"),
+    )
+}
+
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::sync::{Arc, Mutex};
 
     use super::*;
+    use crate::credentials;
+
+    fn launch(words: &[&str]) -> Launch {
+        Launch { words: words.iter().copied().map(String::from).collect(), folder: "/code".into() }
+    }
+
+    #[tokio::test]
+    async fn a_later_launch_is_handed_to_the_app_that_listens_and_one_that_is_silent_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let host = Host { pao_home: dir.path().join("pao"), ..Host::at(dir.path()) };
+        let odd = launch(&["app", "it's \"100%\"\n-rf", "", "支付"]);
+        assert_eq!(hand_over(&host, odd.clone()).await, Ok(false));
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let notes = Arc::clone(&seen);
+        let app = credentials::serve(&host, move |launch| {
+            let shown = !launch.words.is_empty();
+            notes.lock().unwrap().push(launch);
+            std::future::ready(shown)
+        });
+        let app = app.await.unwrap();
+        assert_eq!(hand_over(&host, odd.clone()).await, Ok(true));
+        // What could not be shown is not taken.
+        assert_eq!(hand_over(&host, launch(&[])).await, Ok(false));
+        assert_eq!(*seen.lock().unwrap(), [odd.clone(), launch(&[])]);
+        drop(app);
+        assert_eq!(hand_over(&host, odd.clone()).await, Ok(false));
+
+        let socket = host.pao_home.join("run/app.sock");
+        let _hangs = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let silent = hand_over(&host, odd).await.unwrap_err();
+        let own = format!("process {}, and does not answer", std::process::id());
+        assert!(silent.message.ends_with(&own), "{silent}");
+        assert_eq!(silent.kind.exit_code(), 4);
+    }
 
     #[test]
     fn the_app_is_found_beside_the_command_also_through_a_link() {

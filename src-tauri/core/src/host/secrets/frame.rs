@@ -1,4 +1,5 @@
-//! What the app and `pao` say to each other: a length, then a few fixed bytes, a name and perhaps a value.
+//! What is said to the app by `pao`, and by a later launch of the app itself: a length, then a few fixed bytes, a name
+//! and perhaps a value.
 //!
 //! Anything else than exactly this is refused, whatever its length says. Values stand in no text format on the way, so
 //! none has to be escaped, and none is left in a parser.
@@ -11,6 +12,15 @@ use super::{Fault, Secret, check};
 pub(super) const MOST: usize = 64 * 1024;
 /// Which language this is.
 const VERSION: u8 = 1;
+
+/// What a launch of the app brings to the one that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    /// Its words, the program's name first. None holds a NUL: no word of a program does.
+    pub words: Vec<String>,
+    /// The folder it was started in.
+    pub folder: String,
+}
 
 /// What is asked of the app.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,10 +35,12 @@ pub enum Request {
     Delete(String),
     /// Somebody else changed it: what is remembered of it no longer holds.
     Changed(String),
+    /// Shows what a later launch brings.
+    Open(Launch),
 }
 
 impl Request {
-    /// The secret it is about.
+    /// The secret it is about; empty where it is about none.
     pub fn name(&self) -> &str {
         match self {
             Self::Get(name)
@@ -36,6 +48,7 @@ impl Request {
             | Self::Set(name, _)
             | Self::Delete(name)
             | Self::Changed(name) => name,
+            Self::Open(_) => "",
         }
     }
 }
@@ -63,12 +76,17 @@ pub enum Reply {
 
 /// The bytes of a request.
 pub(super) fn request(request: &Request) -> Vec<u8> {
+    let launch;
     let (verb, value) = match request {
         Request::Get(_) => (b'g', ""),
         Request::Has(_) => (b'h', ""),
         Request::Set(_, value) => (b's', value.reveal()),
         Request::Delete(_) => (b'd', ""),
         Request::Changed(_) => (b'c', ""),
+        Request::Open(Launch { words, folder }) => {
+            launch = [std::slice::from_ref(folder), words].concat().join("\0");
+            (b'o', launch.as_str())
+        }
     };
     let name = request.name();
     // A name has at most 64 bytes.
@@ -83,8 +101,13 @@ pub(super) fn request(request: &Request) -> Vec<u8> {
 pub(super) fn read_request(bytes: &[u8]) -> Option<Request> {
     let [VERSION, verb, length, rest @ ..] = bytes else { return None };
     let (name, value) = rest.split_at_checked(usize::from(*length))?;
-    let name = std::str::from_utf8(name).ok().filter(|name| check(name).is_ok())?.to_string();
     let value = std::str::from_utf8(value).ok()?;
+    if (*verb, *length) == (b'o', 0) {
+        let mut pieces = value.split('\0').map(String::from);
+        let folder = pieces.next()?;
+        return Some(Request::Open(Launch { words: pieces.collect(), folder }));
+    }
+    let name = std::str::from_utf8(name).ok().filter(|name| check(name).is_ok())?.to_string();
     Some(match (verb, value) {
         (b'g', "") => Request::Get(name),
         (b'h', "") => Request::Has(name),
@@ -172,6 +195,8 @@ mod tests {
             (name, value).prop_map(|(name, value)| Request::Set(name, Secret::new(value))),
             name.prop_map(Request::Delete),
             name.prop_map(Request::Changed),
+            (prop::collection::vec("[^\0]{0,40}", 0..5), "[^\0]{0,40}")
+                .prop_map(|(words, folder)| Request::Open(Launch { words, folder })),
         ]
     }
 

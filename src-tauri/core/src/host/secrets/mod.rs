@@ -16,8 +16,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub(super) use self::ask::{Unanswered, exchange, reach};
 pub use self::error::{Fault, SecretError};
-pub use self::frame::{Reply, Request};
+pub use self::frame::{Launch, Reply, Request};
 pub use self::serve::{Service, serve};
 pub use self::system::own;
 use self::way::{App, Store, Way, way};

@@ -29,6 +29,10 @@ async fn app(host: &Host, takes: Duration) -> Service {
                 }
                 Request::Delete(name) => values.remove(&name).map_or(Reply::Absent, |_| Reply::Done),
                 Request::Changed(_) => Reply::Done,
+                Request::Open(launch) => {
+                    values.insert("opened".into(), Secret::new(launch.words.join(" ")));
+                    Reply::Done
+                }
             }
         }
     })
