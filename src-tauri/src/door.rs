@@ -79,8 +79,8 @@ verbs! {
     checkpoint(Checkpointing) -> Outcome = commands::agents::checkpoint;
     /// Pauses one agent, or all.
     pause(Target) -> Vec<Outcome> = commands::agents::pause;
-    /// Resumes one agent, or all.
-    resume(Target) -> Vec<Outcome> = commands::agents::resume;
+    /// Resumes one agent, or all. One alone may ask something: then the panel is opened at a job of it.
+    resume(Target) -> Vec<Outcome> = commands::resume::resume;
     /// Gives a running agent what is new in the stores with its next prompt.
     rebrief(String) -> Outcome = commands::agents::rebrief;
     /// Hands over from one agent to another, or to a new one.

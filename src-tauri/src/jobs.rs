@@ -1,24 +1,28 @@
-//! Spawns under way: their steps as they happen, the question one may wait with, their end.
+//! Starts under way, of new agents and of those that come back: their steps as they happen, the question one may wait
+//! with, their end.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Mutex, mpsc};
-use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use pao_core::spawn::passed::{Briefing, Gathered, Receipt, Topic};
-use pao_core::spawn::request::{Consent, Face, Progress, Request, Spawned, Step, StepState};
-use pao_core::wire::door::{Action, Job, JobEnd, JobStep, Question};
+use pao_core::life::resume::{Resumed, Resuming};
+use pao_core::spawn::passed::{Ready, Receipt};
+use pao_core::spawn::request::{Request, Spawned, Step};
+use pao_core::wire::door::{Action, Job, JobEnd, JobStep};
 use pao_core::wire::{self, Failure};
 use pao_core::{Error, Kind, Remedy};
 use serde_json::json;
 use tauri::Emitter;
 use tokio_util::sync::CancellationToken;
 
+mod faces;
+
+pub use self::faces::{Followed, Return, Unasked};
+
 use crate::notices;
 use crate::shell::{Shell, lock};
 
-/// How often a question looks whether its job was cancelled.
-const LOOK: Duration = Duration::from_millis(100);
 /// How many jobs that have ended are kept.
 const KEPT: usize = 20;
 
@@ -30,23 +34,74 @@ pub struct Jobs {
     number: Mutex<u64>,
 }
 
+/// What is to be started.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Wanted {
+    /// A new agent.
+    Spawn(Box<Request>),
+    /// One that is there, by its registry id.
+    Resume(String, Resuming),
+}
+
+/// What a start that went well came to.
+pub struct Started {
+    name: String,
+    folder: PathBuf,
+    end: JobEnd,
+}
+
+impl From<&Spawned> for Started {
+    fn from(spawned: &Spawned) -> Self {
+        let (agent, attach) = (&spawned.agent, &spawned.attach);
+        let end = done(agent, &spawned.ready, attach.as_ref(), spawned.notes.clone());
+        Self { name: spawned.name.clone(), folder: spawned.folder.clone(), end }
+    }
+}
+
+impl From<&Resumed> for Started {
+    fn from(resumed: &Resumed) -> Self {
+        let back = &resumed.back;
+        let changed = resumed.changed.phrases();
+        let mut notes = Vec::new();
+        if resumed.begins_anew {
+            notes.push("Nothing had been said in its conversation, so it begins anew.".into());
+        }
+        if !changed.is_empty() {
+            notes.push(format!("Meanwhile: {}.", changed.join(", ")));
+        }
+        notes.extend(back.notes.iter().cloned());
+        let end = done(&resumed.agent, &back.ready, back.attach.as_ref(), notes);
+        Self { name: resumed.name.clone(), folder: resumed.folder.clone(), end }
+    }
+}
+
+fn done(agent: &str, ready: &Ready, attach: Option<&String>, notes: Vec<String>) -> JobEnd {
+    JobEnd::Done {
+        agent: agent.into(),
+        confirmed: ready.receipt == Receipt::Confirmed,
+        needs: ready.needs.clone(),
+        attach: attach.cloned(),
+        notes,
+    }
+}
+
 struct Row {
     job: Job,
-    /// What was to be started.
-    wanted: Request,
+    wanted: Wanted,
     cancel: CancellationToken,
     answer: Option<mpsc::Sender<bool>>,
 }
 
 impl Jobs {
-    /// A new job, with what is known of it before it begins.
+    /// A new job, with what is known of it before it begins; its id.
     pub fn begin(
         &self,
         name: &str,
         shown: &str,
-        wanted: Request,
+        wanted: Wanted,
+        cancel: &CancellationToken,
         now: DateTime<Utc>,
-    ) -> (String, CancellationToken) {
+    ) -> String {
         let number = {
             let mut number = lock(&self.number);
             *number += 1;
@@ -54,29 +109,33 @@ impl Jobs {
         };
         // Sorts as it counts.
         let id = format!("job-{number:06}");
+        let (verb, steps): (_, &[Step]) = match wanted {
+            Wanted::Spawn(_) => ("spawn", &Step::ALL),
+            Wanted::Resume(..) => ("resume", &Step::OF_RETURN),
+        };
         let usual = lock(&self.usual);
-        let steps = Step::ALL.map(|step| JobStep {
+        let to_come = |step: &Step| JobStep {
             step: wire::Step { name: step.name(), ms: 0, state: "pending", note: String::new() },
             began_at: None,
             usual_ms: usual.get(step.name()).copied(),
-        });
+        };
         let job = Job {
             id: id.clone(),
+            verb: verb.into(),
             name: name.into(),
             shown: shown.into(),
             began_at: now,
-            steps: steps.to_vec(),
+            steps: steps.iter().map(to_come).collect(),
             question: None,
             end: None,
         };
-        let cancel = CancellationToken::new();
         let mut rows = lock(&self.rows);
         while rows.values().filter(|row| row.job.end.is_some()).count() >= KEPT {
             let oldest = rows.iter().find(|(_, row)| row.job.end.is_some()).map(|(id, _)| id.clone());
             oldest.and_then(|id| rows.remove(&id));
         }
         rows.insert(id.clone(), Row { job, wanted, cancel: cancel.clone(), answer: None });
-        (id, cancel)
+        id
     }
 
     /// Changes a job and tells the windows.
@@ -98,8 +157,15 @@ impl Jobs {
     }
 
     /// What a job was to start.
-    pub fn wanted(&self, id: &str) -> Option<Request> {
+    pub fn wanted(&self, id: &str) -> Option<Wanted> {
         lock(&self.rows).get(id).map(|row| row.wanted.clone())
+    }
+
+    /// The job under way that brings this agent back.
+    pub fn resuming(&self, agent: &str) -> Option<String> {
+        let its = |row: &Row| matches!(&row.wanted, Wanted::Resume(id, _) if id == agent);
+        let rows = lock(&self.rows);
+        rows.iter().find(|(_, row)| row.job.end.is_none() && its(row)).map(|(id, _)| id.clone())
     }
 
     /// Answers the question a job waits with.
@@ -107,7 +173,7 @@ impl Jobs {
         let sender = lock(&self.rows).get_mut(id).and_then(|row| row.answer.take());
         match sender {
             Some(sender) if sender.send(yes).is_ok() => Ok(()),
-            _ => Err(Error::user("this spawn asks nothing any more", "see how it went on")),
+            _ => Err(Error::user("this start asks nothing any more", "see how it went on")),
         }
     }
 
@@ -118,31 +184,25 @@ impl Jobs {
                 row.cancel.cancel();
                 Ok(())
             }
-            None => Err(Error::user("this spawn is over", "look at the list of agents")),
+            None => Err(Error::user("this start is over", "look at the list of agents")),
         }
     }
 
     /// Notes how a job ended.
-    pub fn end(&self, shell: &Shell, id: &str, result: &Result<Spawned, Error>) {
+    pub fn end(&self, shell: &Shell, id: &str, result: Result<Started, &Error>) {
         self.change(shell, id, |row| {
             row.job.question = None;
             row.answer = None;
-            if let Ok(spawned) = result {
-                row.job.name.clone_from(&spawned.name);
-                row.job.shown = shell.host.display(&spawned.folder);
+            if let Ok(started) = &result {
+                row.job.name.clone_from(&started.name);
+                row.job.shown = shell.host.display(&started.folder);
                 let mut usual = lock(&self.usual);
                 usual.extend(
                     row.job.steps.iter().map(|s| (s.step.name, u32::try_from(s.step.ms).unwrap_or(u32::MAX))),
                 );
             }
             row.job.end = Some(match result {
-                Ok(spawned) => JobEnd::Done {
-                    agent: spawned.agent.clone(),
-                    confirmed: spawned.ready.receipt == Receipt::Confirmed,
-                    needs: spawned.ready.needs.clone(),
-                    attach: spawned.attach.clone(),
-                    notes: spawned.notes.clone(),
-                },
+                Ok(started) => started.end,
                 Err(error) if row.cancel.is_cancelled() && error.kind == Kind::User => JobEnd::Cancelled,
                 Err(error) => JobEnd::Failed { failure: failure(id, error), retry: error.may_pass() },
             });
@@ -165,106 +225,4 @@ fn failure(job: &str, error: &Error) -> Failure {
         failure.action = Some(Action::new("Open in tmux instead", "again", with));
     }
     failure
-}
-
-/// The face of a spawn that a window follows.
-pub struct Followed {
-    /// The app.
-    pub shell: Shell,
-    /// The job.
-    pub job: String,
-    /// Its cancellation.
-    pub cancel: CancellationToken,
-}
-
-impl Face for Followed {
-    fn progress(&self, progress: &Progress) {
-        self.shell.jobs.change(&self.shell, &self.job, |row| {
-            let mut step = wire::Step::from(progress);
-            let began_at = (progress.state == StepState::Started).then(|| self.shell.host.now());
-            if began_at.is_some() {
-                (step.ms, step.state) = (0, "running");
-            }
-            if let Some(known) = row.job.steps.iter_mut().find(|known| known.step.name == step.name) {
-                known.began_at = began_at.and(known.began_at).or(began_at);
-                known.step = step;
-            }
-        });
-    }
-
-    fn resolved(&self, topic: &Topic) {
-        let shown = self.shell.host.display(&topic.folder);
-        self.shell.jobs.change(&self.shell, &self.job, |row| {
-            (row.job.name, row.job.shown) = (topic.name.clone(), shown);
-        });
-    }
-
-    fn composed(&self, _briefing: &Briefing, gathered: &Gathered) {
-        self.shell.asked(&gathered.reports);
-    }
-
-    fn agree(&self, consent: &Consent) -> Result<bool, Error> {
-        let question = question(&self.shell, consent);
-        let (sender, answered) = mpsc::channel();
-        self.shell.jobs.change(&self.shell, &self.job, |row| {
-            row.job.question = Some(question);
-            row.answer = Some(sender);
-        });
-        // The corridor asks from within its task: the thread waits for the person, others take over its work.
-        let yes = tokio::task::block_in_place(|| {
-            loop {
-                match answered.recv_timeout(LOOK) {
-                    Ok(yes) => return yes,
-                    Err(mpsc::RecvTimeoutError::Timeout) if !self.cancel.is_cancelled() => {}
-                    Err(_) => return false,
-                }
-            }
-        });
-        if !yes {
-            // A no ends the spawn as a cancel does; nothing was written.
-            self.cancel.cancel();
-        }
-        self.shell.jobs.change(&self.shell, &self.job, |row| {
-            row.job.question = None;
-            row.answer = None;
-        });
-        Ok(yes)
-    }
-
-    fn edit(&self, _markdown: &str) -> Result<Option<String>, Error> {
-        // What was edited comes with the request; no window waits in the middle of a start.
-        Ok(None)
-    }
-}
-
-fn question(shell: &Shell, consent: &Consent) -> Question {
-    let (kind, folder, details) = match consent {
-        Consent::Trust { folder, enables, .. } => ("trust", folder, enables.clone()),
-        Consent::SkipPermissions { folder, needs, .. } => {
-            let details = if needs.is_empty() { Vec::new() } else { vec![needs.clone()] };
-            ("skip-permissions", folder, details)
-        }
-    };
-    Question { kind: kind.into(), shown: shell.host.display(folder), details }
-}
-
-/// The face of what a window does not follow step by step: nobody can be asked.
-pub struct Unasked;
-
-impl Face for Unasked {
-    fn progress(&self, _progress: &Progress) {}
-
-    fn composed(&self, _briefing: &Briefing, _gathered: &Gathered) {}
-
-    fn agree(&self, consent: &Consent) -> Result<bool, Error> {
-        let what = match consent {
-            Consent::Trust { .. } => "its folder is not trusted any more",
-            Consent::SkipPermissions { .. } => "nobody has agreed yet that agents ask for nothing there",
-        };
-        Err(Error::user(what, "use the command line, which asks: `pao resume NAME`"))
-    }
-
-    fn edit(&self, _markdown: &str) -> Result<Option<String>, Error> {
-        Ok(None)
-    }
 }

@@ -129,7 +129,7 @@ fn ours_is_in_front(shell: &Shell) -> bool {
     })
 }
 
-/// Tells of a spawn that failed while the user was looking elsewhere.
+/// Tells of a start that failed while the user was looking elsewhere.
 pub fn failed(shell: &Shell, job: &str, name: &str, message: &str) {
     let on = Config::load(&shell.host).is_ok_and(|config| config.app.notifications);
     if on && !ours_is_in_front(shell) {
@@ -250,7 +250,8 @@ fn clicked(shell: &Shell, id: String) {
             return popover::show(&shell.app, None);
         }
         if id.starts_with("job-") {
-            return windows::open(&shell.app, Page::spawn(None));
+            let kept = shell.jobs.wanted(&id).is_some();
+            return windows::open(&shell.app, if kept { Page::Job { id } } else { Page::spawn(None) });
         }
         match commands::agents::focus(&shell, id.clone()).await {
             Ok(outcome) if outcome.well => {}

@@ -131,7 +131,7 @@ fn chosen(app: &AppHandle, id: &str) {
     windows::open(app, page);
 }
 
-/// A verb that asks nothing. When it fails, a dialog says why.
+/// A verb that needs no words. When it fails, a dialog says why.
 fn at_once(app: &AppHandle, verb: Verb, id: String) {
     let Some(shell) = app.try_state::<Shell>().map(|shell| shell.inner().clone()) else { return };
     tauri::async_runtime::spawn(async move {
@@ -143,7 +143,7 @@ fn at_once(app: &AppHandle, verb: Verb, id: String) {
                 commands::agents::checkpoint(&shell, Checkpointing { agent: id, message: None }).await
             }
             Verb::Pause => commands::agents::pause(&shell, target(id)).await.and_then(one),
-            Verb::Resume => commands::agents::resume(&shell, target(id)).await.and_then(one),
+            Verb::Resume => commands::resume::resume(&shell, target(id)).await.and_then(one),
             _ => commands::agents::rebrief(&shell, id).await,
         };
         let (title, text) = match done {

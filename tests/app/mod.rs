@@ -9,6 +9,7 @@ mod follows;
 mod keys;
 mod menu;
 mod notices;
+mod returns;
 mod screens;
 mod shell;
 mod story;

@@ -28,7 +28,7 @@ pub fn said(claude: &Claude, folder: &Path, number: u32, text: &str) {
 }
 
 /// Moves with the arrow keys until the row of that agent has the keyboard.
-fn move_to(list: &Window<'_>, agent: &str) {
+pub(super) fn move_to(list: &Window<'_>, agent: &str) {
     let at = "return document.activeElement.getAttribute('aria-label') ?? ''";
     list.until(format_args!("the row of {agent} with the keyboard"), || {
         if list.run(at, &json!([])).as_str().unwrap().starts_with(&format!("{agent}, ")) {
@@ -40,7 +40,7 @@ fn move_to(list: &Window<'_>, agent: &str) {
 }
 
 /// Waits until the list begins so.
-fn begins(list: &Window<'_>, rows: &[&str]) {
+pub(super) fn begins(list: &Window<'_>, rows: &[&str]) {
     list.until(format_args!("{rows:?}"), || {
         let found = list.rows("Agents");
         found.len() >= rows.len() && found.iter().zip(rows).all(|(row, wanted)| row.starts_with(wanted))

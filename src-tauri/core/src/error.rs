@@ -49,6 +49,8 @@ impl Kind {
 pub enum Remedy {
     /// Do the same in tmux.
     InTmux,
+    /// Do the same with this agent alone, which asks.
+    Alone,
     /// Look at this pane of the settings.
     Settings(&'static str),
     /// Begin a new configuration, and keep the broken one beside it.

@@ -10,10 +10,8 @@ use pao_core::life::handover;
 use pao_core::life::logs::{self, Log};
 use pao_core::life::pause::{self, Pausing};
 use pao_core::life::rebrief::{self, Delivery};
-use pao_core::life::resume::{self, Resuming};
 use pao_core::life::tell::{self, To};
 use pao_core::life::{checkpoint, repository};
-use pao_core::registry::agents::Agent;
 use pao_core::spawn::request::Request;
 use pao_core::view::{page, used};
 use pao_core::wire::door::{AgentPage, Message, Outcome};
@@ -23,13 +21,12 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::door::{Checkpointing, Handover, Target, Tell};
-use crate::jobs::Unasked;
 use crate::shell::Shell;
 
 /// How much of what was said is looked through for what an agent took up of its briefing.
 const SAID: usize = 2_000;
 /// How many agents are paused or resumed at once.
-const AT_ONCE: usize = 4;
+pub(super) const AT_ONCE: usize = 4;
 /// How long a window waits for a text to be delivered before it shows that it is queued.
 const TELL: Duration = Duration::from_secs(2);
 
@@ -55,11 +52,9 @@ pub async fn focus(shell: &Shell, id: String) -> Result<Outcome, Error> {
     let (agent, focused) = focus::focus(&context, &id).await?;
     Ok(match focused {
         Focused::InFront => well(agent.name, "its terminal is in front"),
-        Focused::Attach(command) => Outcome {
-            what: agent.name,
-            outcome: format!("no window can be shown; run: {command}"),
-            well: false,
-        },
+        Focused::Attach(command) => {
+            Outcome::new(agent.name, format!("no window can be shown; run: {command}"), false)
+        }
     })
 }
 
@@ -100,7 +95,7 @@ pub async fn pause(shell: &Shell, with: Target) -> Result<Vec<Outcome>, Error> {
     let work = agents.iter().map(|agent| pause_one(&context, &agent.id, &how, &at_once));
     let done = join_all(work).await;
     shell.refresh().await;
-    Ok(outcomes(&agents, done))
+    Ok(agents.iter().zip(done).map(|(agent, result)| outcome(&agent.name, result)).collect())
 }
 
 async fn pause_one(context: &Context, id: &str, how: &Pausing, at_once: &Semaphore) -> Result<String, Error> {
@@ -109,32 +104,6 @@ async fn pause_one(context: &Context, id: &str, how: &Pausing, at_once: &Semapho
     let megabytes = paused.freed / 1_048_576;
     let said = format!("paused, {megabytes} MB freed, checkpoint {}", paused.checkpoint.id);
     Ok(paused.notes.iter().fold(said, |said, note| said + "; " + note))
-}
-
-pub async fn resume(shell: &Shell, with: Target) -> Result<Vec<Outcome>, Error> {
-    let context = shell.context().await?;
-    let agents = match &with.agent {
-        Some(id) => vec![focus::find(&context, id).await?],
-        // Only what rests: whoever was lost comes back by its own word.
-        None => resume::all(&context, None).await?.0,
-    };
-    let how = Resuming { anyway: with.now, ..Resuming::default() };
-    let at_once = Semaphore::new(AT_ONCE);
-    let work = agents.iter().map(|agent| resume_one(&context, &agent.id, &how, &at_once));
-    let done = join_all(work).await;
-    shell.refresh().await;
-    Ok(outcomes(&agents, done))
-}
-
-async fn resume_one(
-    context: &Context,
-    id: &str,
-    how: &Resuming,
-    at_once: &Semaphore,
-) -> Result<String, Error> {
-    let _turn = at_once.acquire().await;
-    resume::resume(context, id, how, &Unasked, &CancellationToken::new()).await?;
-    Ok("resumed".into())
 }
 
 pub async fn rebrief(shell: &Shell, id: String) -> Result<Outcome, Error> {
@@ -178,17 +147,13 @@ pub async fn handover(shell: &Shell, with: Handover) -> Result<Outcome, Error> {
 }
 
 fn well(what: String, outcome: impl Into<String>) -> Outcome {
-    Outcome { what, outcome: outcome.into(), well: true }
+    Outcome::new(what, outcome, true)
 }
 
 /// One that failed is an outcome of its own: the others went on.
-fn outcomes(agents: &[Agent], done: Vec<Result<String, Error>>) -> Vec<Outcome> {
-    let outcome = |(agent, result): (&Agent, Result<String, Error>)| match result {
-        Ok(said) => well(agent.name.clone(), said),
-        Err(error) => {
-            let outcome = format!("{}: {}", error.message, error.next);
-            Outcome { what: agent.name.clone(), outcome, well: false }
-        }
-    };
-    agents.iter().zip(done).map(outcome).collect()
+pub(super) fn outcome(name: &str, result: Result<String, Error>) -> Outcome {
+    match result {
+        Ok(said) => well(name.into(), said),
+        Err(error) => Outcome::new(name, format!("{}: {}", error.message, error.next), false),
+    }
 }

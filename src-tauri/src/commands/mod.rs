@@ -7,6 +7,7 @@ pub mod cleanup;
 pub mod first_run;
 pub mod glance;
 pub mod remove;
+pub mod resume;
 pub mod settings;
 pub mod spawn;
 pub mod windows;

@@ -8,8 +8,7 @@ use crate::shell::Shell;
 
 pub async fn traces(shell: &Shell, _with: ()) -> Result<Vec<Outcome>, Error> {
     let plan = uninstall::plan(&shell.host).await?;
-    let trace =
-        |trace: uninstall::Trace| Outcome { what: trace.what, outcome: "is there".into(), well: true };
+    let trace = |trace: uninstall::Trace| Outcome::new(trace.what, "is there", true);
     Ok(plan.traces.into_iter().map(trace).collect())
 }
 
@@ -24,6 +23,6 @@ pub async fn everything(shell: &Shell, end: bool) -> Result<Vec<Outcome>, Error>
     shell.watch(None);
     let removed = uninstall::remove(&shell.host, &plan.traces, end).await?;
     shell.refresh().await;
-    let outcome = |r: uninstall::Removed| Outcome { what: r.what, outcome: r.outcome, well: r.gone };
+    let outcome = |r: uninstall::Removed| Outcome::new(r.what, r.outcome, r.gone);
     Ok(removed.into_iter().map(outcome).collect())
 }

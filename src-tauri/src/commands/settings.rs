@@ -51,10 +51,7 @@ pub async fn settings(shell: &Shell, _with: ()) -> Result<Settings, Error> {
         file_manager: switches::file_manager(host),
         command_line,
         marks: marked.iter().map(|row| Marked::of(row, host)).collect(),
-        written: written
-            .into_iter()
-            .map(|trace| Outcome { what: trace.what, outcome: "is there".into(), well: true })
-            .collect(),
+        written: written.into_iter().map(|trace| Outcome::new(trace.what, "is there", true)).collect(),
         config_path: host.config_file().to_string_lossy().into_owned(),
         secret_store: store.place(),
         secret_note,
@@ -155,7 +152,7 @@ pub async fn config_anew(shell: &Shell, _with: ()) -> Result<Outcome, Error> {
         Some(aside) => format!("begun anew; the broken one is kept as {}", shell.host.display(&aside)),
         None => "reads again, and was left as it is".into(),
     };
-    Ok(Outcome { what: "The configuration".into(), outcome, well: true })
+    Ok(Outcome::new("The configuration", outcome, true))
 }
 
 pub async fn consent(shell: &Shell, with: Consent) -> Result<Settings, Error> {
@@ -232,7 +229,7 @@ pub async fn set_secret(shell: &Shell, with: Secret) -> Result<Outcome, Error> {
         None if store.delete(&with.name).await? => "deleted",
         None => "not there",
     };
-    Ok(Outcome { what: with.name, outcome: format!("{done} in {}", store.place()), well: true })
+    Ok(Outcome::new(with.name, format!("{done} in {}", store.place()), true))
 }
 
 pub async fn switch(shell: &Shell, with: Switching) -> Result<Switch, Error> {

@@ -11,9 +11,10 @@ use pao_core::spawn::request::{Delivery, Request};
 use pao_core::spawn::{self, topic};
 use pao_core::view::preview::{self as view, Around};
 use pao_core::wire::door::{Job, Preview, Wish};
+use tokio_util::sync::CancellationToken;
 
 use crate::door::{Again, Answer, Marking, Memory};
-use crate::jobs::{Followed, Unasked};
+use crate::jobs::{Followed, Started, Unasked, Wanted};
 use crate::shell::Shell;
 
 pub async fn preview(shell: &Shell, wish: Wish) -> Result<Preview, Error> {
@@ -43,7 +44,8 @@ pub fn begin(shell: &Shell, request: Request) -> String {
     let base = folder.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let name = request.name.clone().or(base).unwrap_or_default();
     let shown = folder.map(|folder| shell.host.display(folder)).unwrap_or_default();
-    let (job, cancel) = shell.jobs.begin(&name, &shown, request.clone(), shell.host.now());
+    let (cancel, wanted) = (CancellationToken::new(), Wanted::Spawn(Box::new(request.clone())));
+    let job = shell.jobs.begin(&name, &shown, wanted, &cancel, shell.host.now());
     let face = Followed { shell: shell.clone(), job: job.clone(), cancel };
     tauri::async_runtime::spawn(async move {
         let shell = &face.shell;
@@ -54,21 +56,24 @@ pub fn begin(shell: &Shell, request: Request) -> String {
         if let Err(error) = &result {
             tracing::warn!(%error, "a spawn ended");
         }
-        shell.jobs.end(shell, &face.job, &result);
+        shell.jobs.end(shell, &face.job, result.as_ref().map(Started::from));
         shell.refresh().await;
     });
     job
 }
 
 pub async fn again(shell: &Shell, with: Again) -> Result<String, Error> {
-    let mut request = shell
-        .jobs
-        .wanted(&with.job)
-        .ok_or_else(|| Error::user("this start is too long ago", "spawn the agent anew"))?;
-    if with.terminal.is_some() {
-        request.terminal = with.terminal;
+    let wanted = shell.jobs.wanted(&with.job);
+    match wanted.ok_or_else(|| Error::user("this start is too long ago", "begin it anew"))? {
+        Wanted::Spawn(mut request) => {
+            request.terminal = with.terminal.or(request.terminal);
+            Ok(begin(shell, *request))
+        }
+        Wanted::Resume(agent, mut how) => {
+            how.terminal = with.terminal.or(how.terminal);
+            super::resume::again(shell, &agent, how).await
+        }
     }
-    Ok(begin(shell, request))
 }
 
 pub async fn jobs(shell: &Shell, _with: ()) -> Result<Vec<Job>, Error> {

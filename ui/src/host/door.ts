@@ -33,7 +33,7 @@ export interface Verbs {
   checkpoint: { with: Checkpointing; gives: Outcome }
   /** Pauses one agent, or all. */
   pause: { with: Target; gives: Array<Outcome> }
-  /** Resumes one agent, or all. */
+  /** Resumes one agent, or all. One alone may ask something: then the panel is opened at a job of it. */
   resume: { with: Target; gives: Array<Outcome> }
   /** Gives a running agent what is new in the stores with its next prompt. */
   rebrief: { with: string; gives: Outcome }
@@ -678,13 +678,17 @@ active: boolean,
 note: string | null, };
 
 /**
- * A spawn or another long job under way. Pushed whenever it changes.
+ * A start under way, of a new agent or of one that comes back. Pushed whenever it changes.
  */
 export type Job = { 
 /**
  * Its id.
  */
 id: string, 
+/**
+ * `spawn` or `resume`.
+ */
+verb: 'spawn' | 'resume', 
 /**
  * Name of the agent.
  */
@@ -698,7 +702,8 @@ shown: string,
  */
 began_at: string, 
 /**
- * All seven steps in order; one not begun has the state `pending`, one under way `running`.
+ * All steps in order, seven of a spawn and the last four of a return; one not begun has the state `pending`, one
+ * under way `running`.
  */
 steps: Array<JobStep>, 
 /**
@@ -905,7 +910,11 @@ outcome: string,
 /**
  * It went as wanted.
  */
-well: boolean, };
+well: boolean, 
+/**
+ * What can be done about it at once.
+ */
+action?: Action, };
 
 /**
  * A page of the panel.

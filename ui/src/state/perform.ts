@@ -16,5 +16,6 @@ export async function perform({ verb, with: input }: Action): Promise<Outcome | 
 }
 
 function outcomeOf(given: unknown): Outcome | null {
+  if (Array.isArray(given)) return outcomeOf(given[0])
   return typeof given === 'object' && given !== null && 'outcome' in given ? (given as Outcome) : null
 }

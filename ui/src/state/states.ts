@@ -70,5 +70,5 @@ export const STEPS: Record<string, { name: string; todo: string }> = {
   deliver: { name: 'Deliver', todo: 'Put the briefing where the agent finds it' },
   trust: { name: 'Trust', todo: 'See that no dialog appears' },
   launch: { name: 'Launch', todo: 'Open the terminal' },
-  ready: { name: 'Ready', todo: 'Wait for the agent, hand over the topic' },
+  ready: { name: 'Ready', todo: 'See that the agent has all it needs' },
 }

@@ -86,6 +86,10 @@ pub async fn resume(
     }
     let terminal = how.terminal.as_deref();
     let prepared = again::prepare(context, &row, &place.name, &place.folder, terminal, face, cancel).await?;
+    if !how.anyway {
+        // A question may have waited for long.
+        runs_nowhere(host, kind, &row).await?;
+    }
     let mut notes = fits(prepared.kind(), &row, prepared.version(), how.anyway)?;
     let version = prepared.version().map(|version| version.to_string());
     let changed =

@@ -119,6 +119,9 @@ impl Step {
     pub const ALL: [Step; 7] =
         [Step::Topic, Step::Gather, Step::Briefing, Step::Deliver, Step::Trust, Step::Launch, Step::Ready];
 
+    /// Those of an agent that comes back, which has its topic and its briefing.
+    pub const OF_RETURN: [Step; 4] = [Step::Deliver, Step::Trust, Step::Launch, Step::Ready];
+
     /// Name shown and used in JSON.
     pub fn name(self) -> &'static str {
         match self {

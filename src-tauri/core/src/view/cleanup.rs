@@ -52,7 +52,7 @@ pub fn done(record: &Record, undone: bool) -> CleanDone {
     for part in &record.parts {
         if let Some(why) = part.left.as_ref().filter(|_| !undone) {
             let outcome = format!("left alone: {why}");
-            items.push(Outcome { what: part.group.title.clone(), outcome, well: false });
+            items.push(Outcome::new(part.group.title.clone(), outcome, false));
             continue;
         }
         for (item, piece) in part.group.items.iter().zip(&part.pieces) {
@@ -66,7 +66,7 @@ pub fn done(record: &Record, undone: bool) -> CleanDone {
                 (Stage::Planned, _) | (Stage::Gone | Stage::Kept, true) => continue,
             };
             let note = if piece.note.is_empty() { String::new() } else { format!(": {}", piece.note) };
-            items.push(Outcome { what: item.what.clone(), outcome: format!("{word}{note}"), well });
+            items.push(Outcome::new(item.what.clone(), format!("{word}{note}"), well));
         }
     }
     CleanDone { id: record.id.clone(), items }

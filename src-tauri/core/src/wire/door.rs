@@ -204,10 +204,10 @@ impl Action {
         Self { label: label.into(), verb: verb.into(), with }
     }
 
-    /// The button for a remedy. That a start is to be made in tmux only its job can say.
+    /// The button for a remedy. Which start is to be made in tmux, or who is to be resumed, only its caller can say.
     pub fn of(remedy: &Remedy) -> Option<Self> {
         match remedy {
-            Remedy::InTmux => None,
+            Remedy::InTmux | Remedy::Alone => None,
             Remedy::NewConfig => Some(Self::new("Begin a new file", "config_anew", Value::Null)),
             Remedy::Settings(pane) => {
                 Some(Self::new("Open Settings", "open", json!({ "page": "settings", "pane": pane })))
@@ -404,18 +404,22 @@ impl Marked {
     }
 }
 
-/// A spawn or another long job under way. Pushed whenever it changes.
+/// A start under way, of a new agent or of one that comes back. Pushed whenever it changes.
 #[derive(Debug, Clone, PartialEq, Serialize, TS)]
 pub struct Job {
     /// Its id.
     pub id: String,
+    /// `spawn` or `resume`.
+    #[ts(type = "'spawn' | 'resume'")]
+    pub verb: String,
     /// Name of the agent.
     pub name: String,
     /// Where, for people.
     pub shown: String,
     /// When it began.
     pub began_at: DateTime<Utc>,
-    /// All seven steps in order; one not begun has the state `pending`, one under way `running`.
+    /// All steps in order, seven of a spawn and the last four of a return; one not begun has the state `pending`, one
+    /// under way `running`.
     pub steps: Vec<JobStep>,
     /// A question that waits for the user.
     pub question: Option<Question>,
@@ -593,6 +597,17 @@ pub struct Outcome {
     pub outcome: String,
     /// It went as wanted.
     pub well: bool,
+    /// What can be done about it at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub action: Option<Action>,
+}
+
+impl Outcome {
+    /// An outcome that asks for nothing more.
+    pub fn new(what: impl Into<String>, outcome: impl Into<String>, well: bool) -> Self {
+        Self { what: what.into(), outcome: outcome.into(), well, action: None }
+    }
 }
 
 /// All that the settings window shows.

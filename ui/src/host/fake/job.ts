@@ -1,8 +1,11 @@
-/** A spawn that takes its time, step by step, and can ask, fail or be cancelled. */
+/** A start that takes its time, step by step, and can ask, fail or be cancelled. */
 import type { Failure, Job, JobEnd, JobStep, Question } from '../door'
 
 export interface Script {
   id: string
+  verb: Job['verb']
+  /** Registry id of what is started. */
+  agent: string
   name: string
   shown: string
   question: Question | null
@@ -38,6 +41,8 @@ const FULL: Failure = { kind: 'environment', message: 'The disk is full: CONTEXT
 
 export class FakeJob {
   job: Job
+  /** An agent that comes back has its topic and its briefing. */
+  #steps: typeof STEPS
   #timer: ReturnType<typeof setTimeout> | undefined
   #answered = false
 
@@ -46,12 +51,13 @@ export class FakeJob {
     readonly push: (job: Job) => void,
     readonly ended: (end: JobEnd) => void,
   ) {
-    const steps = STEPS.map(([name, usual_ms]): JobStep => ({ name, usual_ms, began_at: null, ms: 0, state: 'pending', note: '' }))
-    this.job = { id: script.id, name: script.name, shown: script.shown, began_at: script.now(), steps, question: null, end: null }
+    this.#steps = STEPS.slice(script.verb === 'resume' ? 3 : 0)
+    const steps = this.#steps.map(([name, usual_ms]): JobStep => ({ name, usual_ms, began_at: null, ms: 0, state: 'pending', note: '' }))
+    this.job = { id: script.id, verb: script.verb, name: script.name, shown: script.shown, began_at: script.now(), steps, question: null, end: null }
   }
 
   run(i = 0): void {
-    const [name, ms, note, doing] = STEPS[i] ?? STEPS[0]!
+    const [name, ms, note, doing] = this.#steps[i] ?? STEPS[0]!
     if (name === 'deliver' && this.script.question && !this.#answered) return this.#push({ question: this.script.question })
     this.#step(i, { state: 'running', note: doing, began_at: this.script.now() })
     if (this.script.stops === name) return
@@ -61,15 +67,15 @@ export class FakeJob {
         return this.#end({ how: 'failed', failure: this.#failure(name), retry: name !== 'topic' })
       }
       this.#step(i, { state: 'done', ms, note })
-      if (i + 1 < STEPS.length) this.run(i + 1)
-      else this.#end({ how: 'done', agent: `${this.script.name}-new`, confirmed: true, needs: null, attach: null, notes: [] })
+      if (i + 1 < this.#steps.length) this.run(i + 1)
+      else this.#end({ how: 'done', agent: this.script.agent, confirmed: true, needs: null, attach: null, notes: [] })
     }, ms / this.script.speed)
   }
 
   answer(yes: boolean): void {
     this.#answered = true
     this.#push({ question: null })
-    if (yes) this.run(3)
+    if (yes) this.run(this.#steps.findIndex(([name]) => name === 'deliver'))
     else this.cancel()
   }
 

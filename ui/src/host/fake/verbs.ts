@@ -3,7 +3,7 @@ import type { AgentRow, Job, Marked, Message, Outcome, ProjectRow, Settings, Tro
 import type { Events } from '../index'
 import { page, row, VERBS_OF } from './agents'
 import { glance } from './index'
-import { FakeJob } from './job'
+import { FakeJob, type Script } from './job'
 import { LINES, preview, type Marks } from './memories'
 import { firstRun, plan, written } from './settings'
 
@@ -29,13 +29,17 @@ export interface World {
   changed(): void
 }
 
+/** What trust enables in a folder of this world. */
+const ENABLED = ['2 hooks in .claude/settings.json', '1 MCP server in .mcp.json']
+
 type Answers = { [V in keyof Verbs]: (input: Verbs[V]['with']) => Verbs[V]['gives'] }
 
 export function answers(world: World): Answers {
   const well = (what: string, outcome: string): Outcome => ({ what, outcome, well: true })
   const find = (id: string): AgentRow => world.agents.find((one) => one.id === id) ?? fail(`There is no agent ${id} any more.`, 'It may have been cleaned up; look at the list.')
   const at = () => new Date(world.now()).toISOString()
-  const wishes = new Map<string, Wish>()
+  /** What each job was to start, anew. */
+  const wanted = new Map<string, (terminal: string | null) => string>()
   /** Texts by their id, with the agent they are for. */
   const told = new Map<number, [agent: string, message: Message]>()
   let count = 0
@@ -65,21 +69,32 @@ export function answers(world: World): Answers {
   function begin(wish: Wish): string {
     const shown = preview(wish, world.marks, false)
     const id = `job-${(count += 1)}`
-    wishes.set(id, wish)
+    wanted.set(id, (terminal) => begin({ ...wish, terminal: terminal ?? wish.terminal }))
     const kind = wish.permission === 'skip' ? 'skip-permissions' : world.question === 'trust' ? 'trust' : null
-    const question = kind && { kind, shown: shown.shown, details: kind === 'trust' ? ['2 hooks in .claude/settings.json', '1 MCP server in .mcp.json'] : ['It is a git repository with 3 uncommitted changes'] } as Job['question']
+    const question = kind && { kind, shown: shown.shown, details: kind === 'trust' ? ENABLED : ['It is a git repository with 3 uncommitted changes'] } as Job['question']
+    return run({ id, verb: 'spawn', agent: `${shown.name}-new`, name: shown.name, shown: shown.shown, question }, wish.terminal, (agent) => {
+      world.agents = [...world.agents, { ...row([shown.name, shown.shown, 'working', wish.text, [0, 's'], 1]), id: agent }]
+      world.changed()
+    })
+  }
+
+  function run(script: Pick<Script, 'id' | 'verb' | 'agent' | 'name' | 'shown' | 'question'>, terminal: string | null, done: (agent: string) => void): string {
     const job = new FakeJob(
-      { id, name: shown.name, shown: shown.shown, question, fails: wish.terminal === 'tmux' ? null : world.fails, stops: world.stops, speed: world.speed, now: at },
+      { ...script, fails: terminal === 'tmux' ? null : world.fails, stops: world.stops, speed: world.speed, now: at },
       (now) => world.emit('job', now),
-      (end) => {
-        if (end.how !== 'done') return
-        world.agents = [...world.agents, { ...row([shown.name, shown.shown, 'working', wish.text, [0, 's'], 1]), id: end.agent }]
-        world.changed()
-      },
+      (end) => end.how === 'done' && done(end.agent),
     )
-    world.jobs.set(id, job)
+    world.jobs.set(script.id, job)
     setTimeout(() => job.run())
-    return id
+    return script.id
+  }
+
+  /** An agent whose folder is not trusted any more asks in the panel before it comes back. */
+  function comeBack(one: AgentRow, terminal: string | null): string {
+    const id = `job-${(count += 1)}`
+    wanted.set(id, (terminal) => comeBack(one, terminal))
+    const question = { kind: 'trust', shown: one.shown, details: ENABLED } as const
+    return run({ id, verb: 'resume', agent: one.id, name: one.name, shown: one.shown, question }, terminal, () => turn({ agent: one.id, now: true }, 'working', ''))
   }
 
   function marked(): Marked[] {
@@ -91,8 +106,8 @@ export function answers(world: World): Answers {
     preview: (wish) => (wish.folder === '/' ? fail('/ is not a project.', 'Name a folder inside of it.') : preview(wish, world.marks, world.nothing, world.budget)),
     spawn: begin,
     again({ job, terminal }) {
-      const wish = wishes.get(job) ?? fail('This start is too long ago.', 'Spawn the agent anew.')
-      return begin({ ...wish, terminal: terminal ?? wish.terminal })
+      const anew = wanted.get(job) ?? fail('This start is too long ago.', 'Begin it anew.')
+      return anew(terminal)
     },
     jobs: () => [...world.jobs.values()].map((one) => one.job),
     config_anew() {
@@ -138,7 +153,13 @@ export function answers(world: World): Answers {
     },
     checkpoint: ({ agent }) => well(find(agent).name, 'has a checkpoint: main, 3 changed'),
     pause: (target) => turn(target, 'paused', 'is paused'),
-    resume: (target) => turn(target, 'working', 'is back in the same conversation'),
+    resume(target) {
+      const one = world.question === 'trust' && target.agent ? find(target.agent) : null
+      if (!one) return turn(target, 'working', 'is back in the same conversation')
+      const page = { page: 'job', id: comeBack(one, null) } as const
+      world.emit('page', page)
+      return [{ ...well(one.name, 'asks you something before it comes back'), action: { label: 'Answer…', verb: 'open', with: page } }]
+    },
     rebrief: (id) => well(find(id).name, 'gets 2 new lines with its next prompt'),
     handover: ({ from, to }) => well(find(from).name, to ? `handed over to ${find(to).name}` : 'handed over to a new agent'),
     forget: (id) => clean([find(id).id]),

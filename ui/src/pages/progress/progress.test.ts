@@ -1,6 +1,8 @@
 import { cleanup, render, screen, waitFor, within } from '@testing-library/svelte'
 import { describe, expect, it } from 'vitest'
 import App from '../../App.svelte'
+import Told from '../../parts/Told.svelte'
+import { Acting } from '../../state/acting.svelte'
 import { jobs } from '../../state/jobs.svelte'
 import { pages } from '../../state/page.svelte'
 import { wishFor } from '../../state/wish'
@@ -120,5 +122,75 @@ describe('a spawn under way', () => {
     await user.keyboard('{Control>}{Enter}{/Control}')
     expect(await screen.findByRole('alert')).toHaveTextContent('The registry is locked')
     expect(screen.getByRole('textbox', { name: 'What should the agent do?' })).toHaveValue('Fix it')
+  })
+})
+
+describe('a return under way', () => {
+  /** An agent that rests in a folder that is not trusted any more, resumed from its page. */
+  async function asking(more = ''): Promise<Opened> {
+    const opened = openApp(`?page=agent/api-7f3a&speed=100&question=trust${more}`)
+    await screen.findByRole('heading', { name: 'Briefing as delivered' })
+    await opened.user.keyboard('p')
+    await waitFor(() => expect(screen.getByRole('heading', { level: 1 }).nextElementSibling).toHaveTextContent('paused'))
+    await opened.user.keyboard('p')
+    expect(await screen.findByRole('heading', { name: 'Before api comes back' })).toBeVisible()
+    return opened
+  }
+
+  it('asks in the panel, with what a yes enables, and goes on with the answer', async () => {
+    const { user, asked } = await asking()
+    const question = screen.getByRole('alert', { name: 'Question' })
+    expect(question).toHaveTextContent('Trust ~/code/api?')
+    expect(question).toHaveTextContent('2 hooks in .claude/settings.json')
+    expect(within(screen.getByRole('list', { name: 'Steps' })).getAllByRole('listitem')).toHaveLength(4)
+    expect(screen.getByRole('button', { name: /^Trust and resume/ })).toBeVisible()
+    await user.keyboard('{Control>}{Enter}{/Control}')
+    expect(await screen.findByRole('heading', { name: 'api is back' })).toBeVisible()
+    expect(asked('answer')).toEqual([{ job: expect.stringMatching(/^job-/), yes: true }])
+    await user.keyboard('{Escape}')
+    expect(await screen.findByRole('heading', { name: 'api' })).toBeVisible()
+    expect(asked('close')).toEqual([])
+  })
+
+  it('leaves the agent at rest after a no, and leads back to it', async () => {
+    const { user, asked } = await asking()
+    await user.keyboard('{Escape}')
+    expect(await screen.findByRole('heading', { name: 'api was not resumed' })).toBeVisible()
+    expect(screen.getByText('It rests as before, and its conversation is kept.')).toBeVisible()
+    expect(asked('answer')).toMatchObject([{ yes: false }])
+    await user.keyboard('{Escape}')
+    expect((await screen.findByRole('heading', { name: 'api' })).nextElementSibling).toHaveTextContent('paused')
+  })
+
+  it('is tried again as the return it was', async () => {
+    const { user, asked } = await asking('&fail=deliver')
+    await user.keyboard('{Control>}{Enter}{/Control}')
+    expect(await screen.findByRole('heading', { name: 'api did not come back' })).toBeVisible()
+    expect(screen.getByText('step 1 of 4')).toBeVisible()
+    await user.keyboard('{Enter}')
+    expect(await screen.findByRole('heading', { name: 'Before api comes back' })).toBeVisible()
+    expect(asked('again')).toEqual([{ job: expect.stringMatching(/^job-/), terminal: null }])
+  })
+
+  it('is told of in the list with a button that leads to the question', async () => {
+    const { user, asked } = openApp('?window=popover&question=trust')
+    const paused = await screen.findByRole('listitem', { name: /, Paused/ })
+    paused.focus()
+    await user.keyboard('p')
+    await user.click(await screen.findByRole('button', { name: 'Answer…' }))
+    expect(asked('open')).toEqual([{ page: 'job', id: expect.stringMatching(/^job-/) }])
+  })
+
+  it('of one among several that could not be asked is offered alone', async () => {
+    const { host, user, asked } = openApp('?window=popover&question=trust')
+    await screen.findByRole('listitem', { name: /, Paused/ })
+    const row = host.world.agents.find((one) => one.state === 'paused')!
+    const offer = { label: `Resume ${row.name}…`, verb: 'resume', with: { agent: row.id, now: false } }
+    const acting = new Acting()
+    acting.told = { outcome: { what: row.name, outcome: 'its folder is not trusted any more: resume it alone, which asks', well: false, action: offer } }
+    render(Told, { acting })
+    await user.click(await screen.findByRole('button', { name: `Resume ${row.name}…` }))
+    await waitFor(() => expect(asked('resume')).toEqual([{ agent: row.id, now: false }]))
+    expect(await screen.findByRole('button', { name: 'Answer…' })).toBeVisible()
   })
 })
