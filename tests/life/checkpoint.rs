@@ -76,6 +76,9 @@ fn a_new_agent_begins_with_a_copy_of_the_conversation_and_the_first_stays_as_it_
         let forked = claude.spawn(&folder, &["--fork", checkpoint, "try", "the", "other", "way"]);
         assert_ne!(forked["session_id"], first["session_id"]);
         assert_ne!(forked["id"], first["id"]);
+        let origin = json!({ "by": "fork", "agent": first["id"], "name": "api", "checkpoint": checkpoint });
+        assert_eq!(claude.row(&forked)["origin"], origin);
+        assert_eq!(claude.row(&first)["origin"], Value::Null);
         let text = claude.first_request("try the other way").text();
         assert!(
             text.contains("fix the login bug") && text.contains("begins as a copy"),

@@ -1,5 +1,7 @@
 //! One agent's work for another.
 
+use serde_json::json;
+
 use super::{idle, tell, turns};
 use crate::harness::claude::{Claude, Version};
 
@@ -52,4 +54,13 @@ fn a_new_agent_starts_with_the_others_work_in_its_briefing_after_that_has_ended_
     for part in ["Handed over by another agent", "walrus index", "# Context briefing"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
+    // From whom it came is told even when nothing is left of that one.
+    let heir = ran.json();
+    let origin = json!({ "by": "handover", "agent": first["id"], "name": "api", "checkpoint": null });
+    assert_eq!(claude.row(&heir)["origin"], origin);
+    let shown = claude.world.pao(["agent", "show", "heir"]).ok();
+    let told = format!("handed over by api ({})", first["id"].as_str().unwrap());
+    assert!(shown.stdout.contains(&told), "{}", shown.screen);
+    let shown = claude.world.pao(["agent", "show", "heir", "--json"]).ok().json();
+    assert_eq!(shown["origin"], origin);
 }

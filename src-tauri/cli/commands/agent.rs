@@ -38,6 +38,9 @@ fn text(host: &Host, account: &Account) -> String {
         fact("needs", paint(WARNING, &clean(needs)));
     }
     fact("folder", clean(&host.display(&row.folder)));
+    if let Some(origin) = &row.origin {
+        fact("from", clean(&origin.told()));
+    }
     fact("prompt", row.prompt.as_deref().map_or("none".into(), clean));
     if row.prompt.as_deref() != Some(&row.query) {
         fact("asked", clean(&row.query));

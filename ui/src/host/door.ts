@@ -176,6 +176,10 @@ permission: string,
  */
 delivery: string, 
 /**
+ * From whom it came, for people; none where it started from nothing.
+ */
+origin: string | null, 
+/**
  * What it was asked.
  */
 prompt: string | null, 

@@ -5,7 +5,7 @@
 
 use super::told::Told;
 use super::{extract, rebrief, repository, tell};
-use crate::registry::agents::{Agent, State};
+use crate::registry::agents::{Agent, Origin, State};
 use crate::source::Speaker;
 use crate::spawn::request::{Fork, Request};
 use crate::{Context, Error};
@@ -114,6 +114,7 @@ pub async fn to_new(context: &Context, from: &Agent, mut request: Request) -> Re
         request.folder = Some(from.folder.clone());
     }
     let opening = document(context, from).await? + "\n";
-    request.fork = Some(Fork { conversation: None, opening });
+    let origin = Origin { agent: from.id.clone(), name: from.name.clone(), checkpoint: None };
+    request.fork = Some(Fork { origin, conversation: None, opening });
     Ok(request)
 }

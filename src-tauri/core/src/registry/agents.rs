@@ -58,6 +58,33 @@ impl State {
     }
 }
 
+/// The agent another one started from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Its registry id. Its row may be gone.
+    pub agent: String,
+    /// Its name at that time.
+    pub name: String,
+    /// The checkpoint that was started from; `None` where its work was handed over.
+    pub checkpoint: Option<String>,
+}
+
+impl Origin {
+    /// How one came from the other, in JSON: `fork` or `handover`.
+    pub fn way(&self) -> &'static str {
+        if self.checkpoint.is_some() { "fork" } else { "handover" }
+    }
+
+    /// The same for people.
+    pub fn told(&self) -> String {
+        let Self { agent, name, checkpoint } = self;
+        match checkpoint {
+            Some(checkpoint) => format!("forked from checkpoint {checkpoint} of {name} ({agent})"),
+            None => format!("handed over by {name} ({agent})"),
+        }
+    }
+}
+
 /// One agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Agent {
@@ -119,6 +146,8 @@ pub struct Agent {
     pub claim: Option<Claim>,
     /// Since when it is being started, by the clock that stands still while the machine sleeps.
     pub starting_since: Option<Awake>,
+    /// From whom it came, where it did not start from nothing.
+    pub origin: Option<Origin>,
 }
 
 impl Agent {
@@ -154,6 +183,7 @@ impl Agent {
             archived_at: None,
             claim: None,
             starting_since: Some(Awake::now()),
+            origin: None,
         }
     }
 }
@@ -266,7 +296,14 @@ fn agent(row: &SqliteRow) -> Result<Agent, RegistryError> {
         archived_at: archived.map(|t| time("agents.archived_at", &t)).transpose()?,
         claim: claims::claim(row)?,
         starting_since: since.and_then(|since| since.parse().ok()),
+        origin: origin(row)?,
     })
+}
+
+fn origin(row: &SqliteRow) -> Result<Option<Origin>, RegistryError> {
+    let Some(agent) = row.try_get::<Option<String>, _>("origin")? else { return Ok(None) };
+    let name: Option<String> = row.try_get("origin_name")?;
+    Ok(Some(Origin { agent, name: name.unwrap_or_default(), checkpoint: row.try_get("origin_checkpoint")? }))
 }
 
 /// A statement that reads whole rows. The columns are named: another process may add some while this one runs, and
@@ -277,7 +314,7 @@ macro_rules! select {
             "SELECT id, name, folder, project, host_agent, prompt, query, permission, way, briefing_hash,",
             " session, terminal, handle, pid, pid_started, tty, state, needs, receipt, created_at,",
             " sign_at, ended_at, state_at, state_by, version, args, worktree, archived_at, claim,",
-            " claim_at, ends_as, pid_mark, starting_since",
+            " claim_at, ends_as, pid_mark, starting_since, origin, origin_name, origin_checkpoint",
             " FROM agents ",
             $rest
         )
@@ -290,8 +327,8 @@ impl Registry {
         let done = sqlx::query(
             "INSERT INTO agents (id, name, folder, project, host_agent, prompt, query, permission, way, briefing_hash,
                 session, terminal, handle, state, needs, receipt, created_at, sign_at, state_at, version,
-                args, worktree, starting_since)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                args, worktree, starting_since, origin, origin_name, origin_checkpoint)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(&agent.id)
         .bind(&agent.name)
@@ -316,6 +353,9 @@ impl Registry {
         .bind(serde_json::Value::from(agent.args.clone()).to_string())
         .bind(agent.worktree.as_deref().map(Path::to_string_lossy))
         .bind(agent.starting_since.map(|since| since.to_string()))
+        .bind(agent.origin.as_ref().map(|origin| &origin.agent))
+        .bind(agent.origin.as_ref().map(|origin| &origin.name))
+        .bind(agent.origin.as_ref().and_then(|origin| origin.checkpoint.as_ref()))
         .execute(&mut *self.lock().await)
         .await;
         match done {

@@ -169,6 +169,11 @@ const STEPS: &[&str] = &[
     ) STRICT;
     CREATE INDEX briefings_folder ON briefings (folder, at);
 ",
+    "
+    ALTER TABLE agents ADD COLUMN origin TEXT;
+    ALTER TABLE agents ADD COLUMN origin_name TEXT;
+    ALTER TABLE agents ADD COLUMN origin_checkpoint TEXT;
+",
 ];
 
 /// Newest version we know.

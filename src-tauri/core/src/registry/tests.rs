@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{ConnectOptions, Row};
 
-use super::agents::{Agent, State};
+use super::agents::{Agent, Origin, State};
 use super::change::Change;
 use super::checkpoints::Stored;
 use super::events::Event;
@@ -174,6 +174,53 @@ async fn whoever_finds_the_database_migrated_by_another_reads_its_rows_all_the_s
     super::schema::migrate(&mut early, &path).await.unwrap();
     let early = Registry::over(early, path);
     assert_eq!(early.agents().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn agents_of_every_older_version_are_read_and_come_from_nobody() {
+    for (version, tables) in [
+        (6, include_str!("../../../../tests/fixtures/registry/version-6.sql")),
+        (8, include_str!("../../../../tests/fixtures/registry/version-8.sql")),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("registry.db");
+        let mut old = super::connect(&path, std::time::Duration::from_secs(5)).await.unwrap();
+        sqlx::raw_sql(tables).execute(&mut old).await.unwrap();
+        sqlx::raw_sql(
+            "INSERT INTO agents (id, name, folder, project, host_agent, query, permission, way, state, created_at, sign_at)
+             VALUES ('a', 'api', '/code', '/code', 'claude-code', '', 'ask', 'session', 'idle',
+                '2026-11-30T12:00:00Z', '2026-11-30T12:00:00Z')",
+        )
+        .execute(&mut old)
+        .await
+        .unwrap();
+        sqlx::Connection::close(old).await.unwrap();
+        let registry = Registry::open(&path).await.unwrap();
+        let row = registry.agent("a").await.unwrap().unwrap();
+        assert_eq!((row.name.as_str(), row.origin), ("api", None), "version {version}");
+        assert_eq!(registry.unreadable(), []);
+    }
+}
+
+#[tokio::test]
+async fn from_whom_an_agent_came_is_kept_even_when_that_one_is_forgotten() {
+    let (_dir, registry) = registry().await;
+    registry.add(&agent("first", "api")).await.unwrap();
+    let origin = |checkpoint: Option<&str>| {
+        Some(Origin { agent: "first".into(), name: "api".into(), checkpoint: checkpoint.map(Into::into) })
+    };
+    for (id, checkpoint) in [("fork", Some("5c0375b4")), ("next", None)] {
+        registry.add(&Agent { origin: origin(checkpoint), ..agent(id, id) }).await.unwrap();
+    }
+    registry.forget("first").await.unwrap();
+    for (id, checkpoint, told) in [
+        ("fork", Some("5c0375b4"), "forked from checkpoint 5c0375b4 of api (first)"),
+        ("next", None, "handed over by api (first)"),
+    ] {
+        let found = registry.agent(id).await.unwrap().unwrap().origin;
+        assert_eq!(found, origin(checkpoint));
+        assert_eq!(found.unwrap().told(), told);
+    }
 }
 
 #[tokio::test]

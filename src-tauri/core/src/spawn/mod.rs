@@ -439,6 +439,7 @@ async fn register(
             version: ground.program.version.map(|version| version.to_string()),
             args: context.config.args(ground.agent).to_vec(),
             worktree: warm.worktree.clone(),
+            origin: request.fork.as_ref().map(|fork| fork.origin.clone()),
             ..Agent::starting(&id, &topic.name, &topic.folder, ground.agent.kind, now)
         };
         match context.registry.add(&agent).await {

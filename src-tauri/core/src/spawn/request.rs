@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::price;
+use crate::registry::agents::Origin;
 
 use super::briefing::changes::Changes;
 use super::passed::{Briefing, Gathered, Permission, Ready, Topic, Way};
@@ -46,6 +47,8 @@ pub struct Request {
 /// What a new agent starts from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fork {
+    /// Whose work that was.
+    pub origin: Origin,
     /// The conversation that its own begins as a copy of.
     pub conversation: Option<String>,
     /// What stands before its briefing.

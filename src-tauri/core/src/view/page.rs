@@ -6,6 +6,7 @@ use super::{agents, markdown, preview};
 use crate::host::Host;
 use crate::life::account::Account;
 use crate::life::repository::Standing;
+use crate::registry::agents::Origin;
 use crate::registry::messages::{self, Fate};
 use crate::wire::door::{AgentPage, Checkpoint, Message, Turn};
 
@@ -27,6 +28,7 @@ pub fn page(
         changed: standing.map(|s| u32::try_from(s.dirty.len() + s.more).unwrap_or(u32::MAX)),
         permission: agent.permission.name().into(),
         delivery: agent.way.name().into(),
+        origin: agent.origin.as_ref().map(Origin::told),
         prompt: agent.prompt.clone(),
         sessions: account.conversations.iter().rev().map(|c| c.session.clone()).collect(),
         attach: account.attach.clone(),

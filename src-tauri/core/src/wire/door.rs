@@ -492,6 +492,8 @@ pub struct AgentPage {
     pub permission: String,
     /// `session` or `files`.
     pub delivery: String,
+    /// From whom it came, for people; none where it started from nothing.
+    pub origin: Option<String>,
     /// What it was asked.
     pub prompt: Option<String>,
     /// Conversation ids, newest first.

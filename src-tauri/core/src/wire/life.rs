@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::life::{rebrief, tell};
+use crate::registry::agents;
 
 /// One text for one agent.
 #[derive(Debug, Clone, Serialize)]
@@ -98,4 +99,28 @@ pub struct HandedOver {
     pub delivery: &'static str,
     /// The prompt it was given besides, where there was one.
     pub told: Option<Told>,
+}
+
+/// The agent another one started from.
+#[derive(Debug, Clone, Serialize)]
+pub struct Origin {
+    /// `fork` or `handover`.
+    pub by: &'static str,
+    /// Its registry id.
+    pub agent: String,
+    /// Its name at that time.
+    pub name: String,
+    /// The checkpoint that was started from.
+    pub checkpoint: Option<String>,
+}
+
+impl From<&agents::Origin> for Origin {
+    fn from(origin: &agents::Origin) -> Self {
+        Self {
+            by: origin.way(),
+            agent: origin.agent.clone(),
+            name: origin.name.clone(),
+            checkpoint: origin.checkpoint.clone(),
+        }
+    }
 }

@@ -377,6 +377,8 @@ pub struct Agent {
     pub ended_at: Option<DateTime<Utc>>,
     /// When it was put aside.
     pub archived_at: Option<DateTime<Utc>>,
+    /// From whom it came, where it did not start from nothing.
+    pub origin: Option<life::Origin>,
 }
 
 impl From<&agents::Agent> for Agent {
@@ -403,6 +405,7 @@ impl From<&agents::Agent> for Agent {
             sign_at: agent.sign_at,
             ended_at: agent.ended_at,
             archived_at: agent.archived_at,
+            origin: agent.origin.as_ref().map(Into::into),
         }
     }
 }

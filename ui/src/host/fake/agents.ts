@@ -73,6 +73,7 @@ export function page(found: AgentRow): AgentPage {
     changed: 3,
     permission: found.name === 'importer' ? 'skip' : 'ask',
     delivery: 'session',
+    origin: found.name === 'importer' ? 'forked from checkpoint 5c0375b4 of api (0123456789ab)' : null,
     prompt: 'Fix the refresh-token race in ~/code/api, 用户偶尔被踢下线',
     sessions: ['7f3a02c9-1d1e-4c1b-9a55-0a4f5be0e2a1', '11c0ffee-2f0b-4f7e-8f5a-5f0d8c5ad4c2'],
     attach: found.terminal || found.state === 'ended' || found.state === 'lost' ? null : `tmux -L pao attach -t ${found.name}`,

@@ -70,6 +70,13 @@ describe('one agent', () => {
     expect(screen.getByText('Skips all of them')).toHaveClass('is-danger')
   })
 
+  it('says from whom it came, where it did not start from nothing', async () => {
+    openApp('?page=agent/importer-7f3a')
+    await shown()
+    expect(screen.getByText('forked from checkpoint 5c0375b4 of api (0123456789ab)')).toBeVisible()
+    expect(screen.getByText('From')).toBeVisible()
+  })
+
   it('follows a change of state', async () => {
     const { host, asked } = openApp('?page=agent/web-console-7f3a')
     await shown()

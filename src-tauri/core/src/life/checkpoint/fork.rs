@@ -12,6 +12,7 @@ use super::{Checkpoint, Place};
 use crate::agent;
 use crate::capture::transcript::{Entry, Reader};
 use crate::life::told::Told;
+use crate::registry::agents::Origin;
 use crate::source::Speaker;
 use crate::spawn::request::{Fork, Request};
 use crate::{Context, Error};
@@ -45,7 +46,12 @@ pub async fn fork(context: &Context, id: &str, mut request: Request) -> Result<F
         Err(why) => (None, Some(format!("started from a briefing of the checkpoint: {why}"))),
     };
     let opening = opening(&checkpoint, conversation.is_some());
-    request.fork = Some(Fork { conversation, opening });
+    let origin = Origin {
+        agent: checkpoint.agent.clone(),
+        name: data.name.clone(),
+        checkpoint: Some(checkpoint.id.clone()),
+    };
+    request.fork = Some(Fork { origin, conversation, opening });
     Ok(Forked { request, note })
 }
 
