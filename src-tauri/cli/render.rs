@@ -77,8 +77,16 @@ impl Screen {
         self.unreadable(&context.registry);
     }
 
-    /// Names rows of the registry that were left out because they do not read.
+    /// Says that an answer may be old because nothing can be written, and names rows of the registry that were left
+    /// out because they do not read.
     pub fn unreadable(self, registry: &Registry) {
+        if let Some(refusal) = registry.refusal() {
+            let folder = registry.path().parent().unwrap_or(registry.path()).display();
+            let text = format!(
+                "nothing can be written to {folder} ({refusal}), so what is said of agents may be old"
+            );
+            self.aside(&paint(WARNING, &clean(&text)));
+        }
         for row in registry.unreadable() {
             self.aside(&paint(WARNING, &clean(&format!("left out: {}; {}", row.what, row.next()))));
         }

@@ -6,9 +6,11 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pao_core::config::Config;
+use pao_core::host::Host;
+use pao_core::life::sweep::sweep;
 use pao_core::life::watch::{Changes, Watch};
 use pao_core::registry::Registry;
 use pao_core::spawn::program;
@@ -19,6 +21,8 @@ use crate::{credentials, notices};
 
 /// How long a watcher that broke down is left alone.
 const REST: Duration = Duration::from_secs(2);
+/// How long what was read of a registry to which nothing can be written is shown as it is.
+const READ_ANEW: Duration = Duration::from_secs(30);
 
 /// Of how many projects the changes are wanted: those a window or the tray's menu shows without being asked.
 const SHOWN: usize = 12;
@@ -48,6 +52,7 @@ pub fn begin(shell: &Shell) {
         credentials::keep(&shell).await;
         shell.refresh().await;
         tauri::async_runtime::spawn(look_for_agent(shell.clone()));
+        let mut read = None::<Instant>;
         loop {
             match tauri::async_runtime::spawn(watch(shell.clone())).await {
                 Ok(Ok(())) if shell.host.registry_file().exists() => {}
@@ -64,7 +69,13 @@ pub fn begin(shell: &Shell) {
                 Ok(Err(error)) => {
                     tracing::warn!(%error, "the registry is not watched");
                     shell.trouble("registry", Some(&error));
+                    // What is known is shown all the same, read anew now and then.
+                    if read.is_none_or(|read| read.elapsed() > READ_ANEW) {
+                        shell.watch(unwritable(&shell.host).await);
+                        read = Some(Instant::now());
+                    }
                     shell.refresh().await;
+                    shell.watch(None);
                     tokio::time::sleep(REST).await;
                 }
                 Err(error) => {
@@ -74,6 +85,14 @@ pub fn begin(shell: &Shell) {
             }
         }
     });
+}
+
+/// A registry to which nothing can be written, as it is now.
+async fn unwritable(host: &Host) -> Option<Arc<Registry>> {
+    let registry = Registry::open_to_ask(&host.registry_file()).await.ok()?;
+    registry.refusal()?;
+    sweep(host, &registry).await;
+    Some(Arc::new(registry))
 }
 
 fn gone() -> Error {

@@ -179,8 +179,8 @@ impl Shell {
     pub async fn refresh(&self) -> Glance {
         let _one = self.refreshing.lock().await;
         let now = self.look().await;
-        // Without a registry an empty list is no news of anybody.
-        if self.watched().is_some() {
+        // Without a registry an empty list is no news of anybody, and neither is what may be old.
+        if self.watched().is_some_and(|registry| registry.refusal().is_none()) {
             notices::turned(self, &now.agents);
         }
         let changed = lock(&self.glance).replace(now.clone()).as_ref() != Some(&now);

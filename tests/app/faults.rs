@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -16,6 +15,7 @@ use super::desktop::{Desktop, empty, open, program};
 use super::shell::{seen, until};
 use super::tray;
 use super::window::Window;
+use crate::cli::registry;
 use crate::harness::claude::{Claude, Version};
 use crate::harness::world::World;
 
@@ -54,15 +54,6 @@ fn refusing() -> u16 {
         }
     });
     port
-}
-
-/// A script that becomes the app after something was done to its folder, which only it and what it starts see.
-fn prepared(world: &World, doing: &str) -> PathBuf {
-    // Whoever is no administrator is one in a space of their own.
-    let user = if nix::unistd::geteuid().is_root() { "" } else { "--map-root-user --user" };
-    let inner = format!("set -e\n{doing}\nexec '{}' \"$@\"\n", program().display());
-    let inner = world.program("prepared", &format!("#!/bin/sh\n{inner}"));
-    world.program("app", &format!("#!/bin/sh\nexec unshare --mount {user} '{}' \"$@\"\n", inner.display()))
 }
 
 #[test]
@@ -251,7 +242,7 @@ fn a_full_disk_is_said_and_nothing_else_breaks() {
     let fill = "mount -t tmpfs -o size=512k tmpfs \"$PAO_HOME\"\n\
                 echo '[spawn]' > \"$PAO_HOME/config.toml\"\n\
                 cat /dev/zero > \"$PAO_HOME/full\" 2> /dev/null || true";
-    let app = prepared(&claude.world, fill);
+    let app = claude.world.prepared(&program(), fill);
     let mut desktop = empty(&mut claude.world);
     desktop.launch_as(&claude.world, &app, &[]);
     says_on_disk(&claude.world, &desktop, &["full", "space"]);
@@ -262,11 +253,14 @@ fn a_folder_of_ours_that_cannot_be_written_is_said_and_nothing_else_breaks() {
     let mut claude = Claude::new(Version::New);
     claude.repository("code/api");
     claude.world.write(".pao/config.toml", "[spawn]\nbudget = 1500\n");
+    let folder = claude.world.folder("code/web");
+    registry(&claude.world, &["sleeper"], &folder, "UPDATE agents SET state = 'paused'");
     let fix = "mount --bind \"$PAO_HOME\" \"$PAO_HOME\"\nmount -o remount,bind,ro \"$PAO_HOME\"";
-    let app = prepared(&claude.world, fix);
+    let app = claude.world.prepared(&program(), fix);
     let mut desktop = empty(&mut claude.world);
     desktop.launch_as(&claude.world, &app, &[]);
     says_on_disk(&claude.world, &desktop, &["read-only", "Read-only", "readonly", "cannot be written"]);
+    desktop.popover().says("sleeper");
 }
 
 /// The list says one of these words, and a spawn ends with them, too.

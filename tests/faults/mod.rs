@@ -6,6 +6,8 @@ mod concurrent;
 mod hostile;
 mod killed;
 mod stores;
+#[cfg(target_os = "linux")]
+mod unwritable;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -129,11 +129,28 @@ impl World {
 
     /// `pao` with these words, in the home directory.
     pub fn pao<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, args: I) -> Pao<'_> {
-        let mut command = Command::new(PAO);
+        self.pao_by(Path::new(PAO), args)
+    }
+
+    /// The same by a program that becomes `pao`, e.g. one of [`World::prepared`].
+    pub fn pao_by<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, program: &Path, args: I) -> Pao<'_> {
+        let mut command = Command::new(program);
         let args: Vec<OsString> = args.into_iter().map(|a| a.as_ref().to_owned()).collect();
         command.args(&args).current_dir(&self.home).env_clear().envs(&self.env);
         let line = args.iter().map(|a| a.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
         Pao { world: self, command, line, stdin: Vec::new(), limit: Duration::from_mins(2) }
+    }
+
+    /// A script that becomes a program after something was done to mounted folders, which only it and what it starts
+    /// see.
+    #[cfg(target_os = "linux")]
+    pub fn prepared(&self, program: &Path, doing: &str) -> PathBuf {
+        // Whoever is no administrator is one in a space of their own.
+        let user = if nix::unistd::geteuid().is_root() { "" } else { "--map-root-user --user" };
+        let inner = format!("#!/bin/sh\nset -e\n{doing}\nexec '{}' \"$@\"\n", program.display());
+        let inner = self.program("prepared", &inner);
+        let outer = format!("#!/bin/sh\nexec unshare --mount {user} '{}' \"$@\"\n", inner.display());
+        self.program("preparing", &outer)
     }
 
     /// Any other program in this world.

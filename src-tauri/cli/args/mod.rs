@@ -179,7 +179,9 @@ Examples:
 const RECALL_EXAMPLES: &str = "\
 Examples:
   pao recall connection pool size
-  pao recall --source history --limit 3 'Hermes deploy key'";
+  pao recall --source history --limit 3 'Hermes deploy key'
+
+What is addressed to the agent is held back: a terminal shows it to you, --json lists it apart.";
 
 const UNDO_EXAMPLES: &str = "\
 Examples:
@@ -239,8 +241,12 @@ Examples:
 
 const UNINSTALL_EXAMPLES: &str = "\
 Examples:
-  pao uninstall        lists every trace, then asks
-  pao uninstall --yes";
+  pao uninstall              lists every trace, then asks
+  pao uninstall --dry-run    only lists
+  pao uninstall --end --yes  ends agents that are at work, too
+
+While an agent is at work nothing is removed without --end. Conversations belong to the host
+agents and stay; of paused agents it says how each is taken up without pao.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -647,7 +653,7 @@ pub struct Uninstall {
     /// Do not ask
     #[arg(long, short)]
     pub yes: bool,
-    /// End agents that still run
+    /// End agents that still run; where nobody can be asked, together with --yes
     #[arg(long)]
     pub end: bool,
     /// Only list what would be removed

@@ -12,9 +12,10 @@ use crate::render::{QUIET, STRONG, Screen, Table, WARNING, clean, clean_lines, c
 
 pub async fn run(host: Host, screen: Screen, what: Agent) -> Result<u8, Error> {
     let Agent::Show { agent } = what;
-    let context = Context::open(host).await?;
+    let context = Context::open_to_look(host).await?;
+    screen.unreadable(&context.registry);
     let account = account(&context, &agent).await?;
-    super::say_which(screen, &context.registry, &agent, &account.agent).await?;
+    super::say_which(screen, &context, &agent, &account.agent).await?;
     if screen.json {
         screen.document(&wire::look::Account::new(&account))?;
     } else {

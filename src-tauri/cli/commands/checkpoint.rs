@@ -14,7 +14,16 @@ use crate::args::{Checkpoint, Checkpoints};
 use crate::render::{GOOD, QUIET, STRONG, Screen, Table, WARNING, age, bullets, clean, count, paint};
 
 pub async fn run(host: Host, screen: Screen, what: Checkpoint) -> Result<u8, Error> {
-    let context = waiting(&host.clone(), screen, Context::open(host)).await?;
+    let looks = matches!(
+        what.what,
+        Some(Checkpoints::List { .. } | Checkpoints::Show { .. } | Checkpoints::Compare { .. })
+    );
+    let context = if looks {
+        Context::open_to_look(host).await?
+    } else {
+        waiting(&host.clone(), screen, Context::open(host)).await?
+    };
+    screen.unreadable(&context.registry);
     let registry = &context.registry;
     match what.what {
         None => make(&context, screen, &what.agent.unwrap_or_default(), what.message.as_deref()).await?,

@@ -19,7 +19,12 @@ use crate::ask;
 use crate::render::{BAD, GOOD, QUIET, STRONG, Screen, WARNING, age, bytes, clean as plain, count, paint};
 
 pub async fn run(host: Host, screen: Screen, what: Clean) -> Result<u8, Error> {
-    let context = waiting(&host.clone(), screen, Context::open(host)).await?;
+    let looks = what.history || (what.dry_run && what.undo.is_none());
+    let context = if looks {
+        Context::open_to_look(host).await?
+    } else {
+        waiting(&host.clone(), screen, Context::open(host)).await?
+    };
     screen.unreadable(&context.registry);
     let Context { host, registry, .. } = &context;
     if what.history {
@@ -55,7 +60,7 @@ pub async fn run(host: Host, screen: Screen, what: Clean) -> Result<u8, Error> {
     if screen.json {
         screen.document(&wire::Cleanup::from(&done))?;
     } else {
-        screen.say(&cleaned(&done))?;
+        screen.say(&cleaned(host, &done))?;
     }
     Ok(0)
 }
@@ -64,7 +69,7 @@ pub async fn run(host: Host, screen: Screen, what: Clean) -> Result<u8, Error> {
 pub fn tell_news(host: &Host, screen: Screen) {
     for record in news(host).unwrap_or_default() {
         let undo = format!("pao agents clean --undo {}", record.id);
-        screen.aside(&paint(QUIET, &plain(&format!("{}; to put it back: {undo}", sentence(&record)))));
+        screen.aside(&paint(QUIET, &plain(&format!("{}; to put it back: {undo}", sentence(host, &record)))));
     }
 }
 
@@ -192,10 +197,10 @@ fn heading(host: &Host, group: &Group, all: &[Group]) -> String {
     format!("{}{id}  {}", paint(STRONG, &plain(&group.title)), plain(&format!("{}{since}", group.state)))
 }
 
-fn cleaned(done: &Done) -> String {
+fn cleaned(host: &Host, done: &Done) -> String {
     let mut text = lines(&done.record, false);
     if done.undoable {
-        let until = (done.record.at + KEPT).format("%Y-%m-%d");
+        let until = host.local(done.record.at + KEPT).format("%Y-%m-%d");
         let _ = writeln!(
             text,
             "kept until {until} at least; to put it back: pao agents clean --undo {}",

@@ -11,7 +11,8 @@ use crate::args::look::Focus;
 use crate::render::{Screen, clean};
 
 pub async fn run(host: Host, screen: Screen, what: Focus) -> Result<u8, Error> {
-    let context = Context::open(host).await?;
+    let context = Context::open_to_look(host).await?;
+    screen.unreadable(&context.registry);
     let word = match what.agent {
         Some(word) => word,
         None => neediest(&context).await?.id,

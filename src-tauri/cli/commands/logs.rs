@@ -14,9 +14,10 @@ use crate::interrupt::Interrupt;
 use crate::render::{GOOD, QUIET, STRONG, Screen, clean_lines, paint};
 
 pub async fn run(host: Host, screen: Screen, what: Logs) -> Result<u8, Error> {
-    let context = Context::open(host).await?;
+    let context = Context::open_to_look(host).await?;
+    screen.unreadable(&context.registry);
     let agent = find(&context, &what.agent).await?;
-    super::say_which(screen, &context.registry, &what.agent, &agent).await?;
+    super::say_which(screen, &context, &what.agent, &agent).await?;
     let count = usize::try_from(what.count).unwrap_or(usize::MAX);
     let opened = match transcript(&context.host, &agent) {
         Some(path) => Some(Log::tail(&path, count).map_err(|e| unreadable(&path, &e))?),

@@ -31,10 +31,9 @@ mod wait;
 
 use std::time::Duration;
 
-use pao_core::Error;
 use pao_core::host::Host;
-use pao_core::registry::Registry;
 use pao_core::registry::agents::Agent;
+use pao_core::{Context, Error};
 
 use crate::args::Verb;
 use crate::args::look::{Agents, AgentsVerb};
@@ -61,13 +60,13 @@ async fn waiting<T, E: Into<Error>>(
 }
 
 /// Says which agent was taken where several that are gone have that name.
-async fn say_which(screen: Screen, registry: &Registry, word: &str, taken: &Agent) -> Result<(), Error> {
-    let others = registry.namesakes(taken).await?;
+async fn say_which(screen: Screen, context: &Context, word: &str, taken: &Agent) -> Result<(), Error> {
+    let others = context.registry.namesakes(taken).await?;
     if word != taken.name || others.is_empty() {
         return Ok(());
     }
     let one = |agent: &Agent| {
-        let at = agent.ended_at.unwrap_or(agent.state_at).format("%Y-%m-%d %H:%M");
+        let at = context.host.local(agent.ended_at.unwrap_or(agent.state_at)).format("%Y-%m-%d %H:%M");
         format!("{} ({} {at})", agents::short(&agent.id), agent.state.name())
     };
     let others: Vec<String> = others.iter().map(one).collect();

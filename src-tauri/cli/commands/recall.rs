@@ -68,9 +68,11 @@ pub async fn run(host: Host, screen: Screen, what: Recall) -> Result<u8, Error> 
     }
     if !recalled.held_back.is_empty() {
         let held = count(recalled.held_back.len(), "memory", "memories");
-        screen.aside(&paint(WARNING, &format!("{held} held back: addressed to the agent")));
         // Where nobody looks at a terminal an agent may be reading, and it is the one that must not.
-        if std::io::stderr().is_terminal() {
+        let seen = std::io::stderr().is_terminal();
+        let where_else = if seen { "" } else { "; a terminal shows them, to people" };
+        screen.aside(&paint(WARNING, &format!("{held} held back: addressed to the agent{where_else}")));
+        if seen {
             for line in &recalled.held_back {
                 screen.aside(&brief::held_back(line));
             }

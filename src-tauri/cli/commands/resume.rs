@@ -49,7 +49,7 @@ pub async fn run(host: Host, screen: Screen, what: Resume) -> Result<u8, Error> 
         return summary(screen, &done);
     };
     let agent = named(&context, word).await?;
-    say_which(screen, &context.registry, word, &agent).await?;
+    say_which(screen, &context, word, &agent).await?;
     let face = Person::new(host, interrupt.clone(), agreed);
     let resumed = resume::resume(&context, &agent.id, &how, &face, &interrupt.cancel).await?;
     let unproven = unproven(&resumed);

@@ -61,6 +61,18 @@ impl Context {
         Ok(Self { host, config, registry, without_registry })
     }
 
+    /// The same for verbs that look at agents: nothing is created, and a registry to which nothing can be written is
+    /// read all the same; one that does not read is an error.
+    pub async fn open_to_look(host: Host) -> Result<Self, Error> {
+        let config = Config::load(&host)?;
+        let registry = Arc::new(Registry::open_to_ask(&host.registry_file()).await?);
+        if !registry.is_kept().await {
+            sweep::sweep(&host, &registry).await;
+            automatic(&host, &config, &registry).await;
+        }
+        Ok(Self { host, config, registry, without_registry: None })
+    }
+
     /// The enabled sources, each with its limits.
     pub fn sources(&self) -> Result<Vec<Limited>, Error> {
         let secrets = SecretStore::new(&self.host, &self.config.secrets.store)?;

@@ -7,6 +7,7 @@ mod document;
 mod last;
 mod layout;
 mod rank;
+mod shelf;
 mod store;
 mod terms;
 

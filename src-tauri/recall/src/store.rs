@@ -15,6 +15,7 @@ use tantivy::{IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyEr
 
 use crate::document::{Fields, Message, TOKENIZER, schema};
 use crate::layout::Layout;
+use crate::shelf::Shelf;
 use crate::terms::IndexTokenizer;
 
 /// Form of the index. It names the folder, so that two versions of the program can live side by side.
@@ -96,13 +97,13 @@ pub struct Index {
 }
 
 impl Index {
-    /// Opens the index in `dir` as it was last committed. Never writes.
+    /// Opens the index in `dir` as it was last committed. Never writes, nor needs to be allowed to.
     pub fn open(dir: &Path) -> Result<Self, Error> {
         let folder = dir.join(name_of(VERSION));
         if !folder.join("meta.json").exists() {
             return Err(older(dir).map_or(Error::Absent, |(version, _)| Error::Outdated(version)));
         }
-        Self::opened(tantivy::Index::open_in_dir(&folder)?, folder)
+        Self::opened(tantivy::Index::open(Shelf::open(&folder)?)?, folder)
     }
 
     /// Opens the index in `dir`, made first where there is none; an older form is brought over with all it stored,

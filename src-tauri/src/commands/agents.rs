@@ -48,7 +48,10 @@ pub async fn agent(shell: &Shell, id: String) -> Result<AgentPage, Error> {
 }
 
 pub async fn focus(shell: &Shell, id: String) -> Result<Outcome, Error> {
-    let context = shell.context().await?;
+    let context = shell.context_to_ask().await?;
+    if let Some(error) = context.without_registry.clone() {
+        return Err(error);
+    }
     let (agent, focused) = focus::focus(&context, &id).await?;
     Ok(match focused {
         Focused::InFront => well(agent.name, "its terminal is in front"),

@@ -56,9 +56,12 @@ pub(super) fn keep(host: &Host, event: &Event, seen: &Seen) {
 }
 
 /// Takes all kept events into the registry, oldest first per agent, each exactly once. Returns how many. Cheap
-/// when there are none; every command calls it.
+/// when there are none; every command calls it. Where nothing can be written they stay for later.
 pub async fn drain(host: &Host, registry: &Registry) -> Result<usize, RegistryError> {
     let mut count = 0;
+    if registry.refusal().is_some() {
+        return Ok(count);
+    }
     for folder in sorted(&host.pao_home.join("agents")) {
         let spool = folder.join(SPOOL);
         let Some(agent) = folder.file_name().and_then(|name| name.to_str()).filter(|_| spool.is_dir()) else {

@@ -12,6 +12,7 @@ pub mod process;
 pub mod secrets;
 pub mod signing;
 pub mod terminal;
+pub mod writing;
 
 #[cfg(not(target_os = "macos"))]
 #[path = "linux.rs"]

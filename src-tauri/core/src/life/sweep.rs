@@ -2,7 +2,7 @@
 //!
 //! What follows from what is seen is decided in [`super::truth`]. Age proves nothing: an agent may wait for days.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::clean;
 use super::evidence::{self, Effort, Seen};
@@ -24,7 +24,8 @@ const LOOKED_FOR: TimeDelta = TimeDelta::days(7);
 const CONFIRMED_LATE: TimeDelta = TimeDelta::hours(1);
 
 /// Brings the registry up to date with the machine. What cannot be taken back now stays journalled and is tried
-/// again next time, so nothing here is an error for the command that is about to run.
+/// again next time, so nothing here is an error for the command that is about to run. Where nothing can be written
+/// it only looks: an event that is taken in, or a change that is taken back, has to be noted for good.
 pub async fn sweep(host: &Host, registry: &Registry) {
     sweep_with(host, registry, Effort::LITTLE).await;
 }
@@ -49,19 +50,18 @@ pub async fn state_of(context: &Context, id: &str) -> Result<Option<Agent>, Erro
 }
 
 async fn try_sweep(host: &Host, registry: &Registry, effort: Effort) -> Result<(), crate::Error> {
+    if registry.refusal().is_some() {
+        let agents = registry.agents().await?;
+        look_at(host, registry, worth_a_look(&agents, host.now()), effort).await?;
+        return Ok(());
+    }
     hook::drain(host, registry).await?;
     unfinished::settle(host, registry).await?;
     if let Err(error) = clean::finish(host, registry).await {
         tracing::warn!(%error, "a cleanup that was cut short is not finished yet");
     }
     let agents = registry.agents().await?;
-    let recently = host.now() - LOOKED_FOR;
-    let looked_at = agents.iter().filter(|agent| match agent.state {
-        State::Paused => false,
-        State::Ended | State::Lost => agent.process.is_some() && agent.state_at > recently,
-        _ => true,
-    });
-    let changed = look_at(host, registry, looked_at, effort).await?;
+    let changed = look_at(host, registry, worth_a_look(&agents, host.now()), effort).await?;
     confirm_late(registry, &agents, host.now() - CONFIRMED_LATE).await?;
     tell::settle(host, registry).await?;
     let agents = if changed { registry.agents().await? } else { agents };
@@ -76,6 +76,16 @@ async fn try_sweep(host: &Host, registry: &Registry, effort: Effort) -> Result<(
         }
     }
     Ok(())
+}
+
+/// Those whose state may be another by now.
+fn worth_a_look(agents: &[Agent], now: DateTime<Utc>) -> impl Iterator<Item = &Agent> {
+    let recently = now - LOOKED_FOR;
+    agents.iter().filter(move |agent| match agent.state {
+        State::Paused => false,
+        State::Ended | State::Lost => agent.process.is_some() && agent.state_at > recently,
+        _ => true,
+    })
 }
 
 /// Looks, judges and notes. Whether any row changed.
@@ -116,7 +126,7 @@ async fn note(registry: &Registry, seen: &Seen<'_>, truth: &Truth) -> Result<boo
 async fn confirm_late(
     registry: &Registry,
     agents: &[Agent],
-    since: chrono::DateTime<chrono::Utc>,
+    since: DateTime<Utc>,
 ) -> Result<(), crate::Error> {
     for agent in agents.iter().filter(|agent| agent.state.live() || agent.state_at > since) {
         let Some(prompt) =

@@ -9,6 +9,7 @@ pub mod change;
 pub mod checkpoints;
 pub mod claims;
 pub mod conversations;
+mod copy;
 pub mod events;
 pub mod folders;
 pub mod journal;
@@ -29,6 +30,7 @@ use sqlx::{ConnectOptions, Connection, Row};
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::host::files;
+use crate::host::writing::{self, Refusal};
 
 /// SQLite's codes for a database that is malformed, and for a file that is none.
 const DAMAGED: [&str; 2] = ["11", "26"];
@@ -58,6 +60,14 @@ pub enum RegistryError {
         path: PathBuf,
         /// Why not.
         source: std::io::Error,
+    },
+    /// Nothing can be written to it.
+    #[error("nothing can be written to {}: {refusal}", .folder.display())]
+    Unwritable {
+        /// Our folder.
+        folder: PathBuf,
+        /// Why not.
+        refusal: Refusal,
     },
     /// Another process keeps it, and was waited for.
     #[error("the registry {} has been kept by another process for {} s", .path.display(), .waited.as_secs())]
@@ -90,6 +100,7 @@ impl From<RegistryError> for crate::Error {
             RegistryError::Open { path, .. } => {
                 format!("make {} readable and writable for you", path.display())
             }
+            RegistryError::Unwritable { folder, refusal } => refusal.next(folder),
             RegistryError::Kept { path, .. } => {
                 format!("see which one with: lsof {}; wait for it or end it, then try again", path.display())
             }
@@ -110,6 +121,9 @@ impl From<RegistryError> for crate::Error {
         };
         match error {
             RegistryError::NameTaken(_) => Self::user(error.to_string(), next),
+            RegistryError::Unwritable { .. } => {
+                Self::environment(error.to_string(), next).after("nothing was begun")
+            }
             _ => Self::environment(error.to_string(), next),
         }
     }
@@ -120,6 +134,7 @@ impl From<RegistryError> for crate::Error {
 pub struct Registry {
     connection: Mutex<SqliteConnection>,
     path: PathBuf,
+    refusal: Option<Refusal>,
     unreadable: Cell<BTreeSet<Unreadable>>,
 }
 
@@ -162,25 +177,52 @@ const AGENTS: &str = "agents";
 const CHANGES: &str = "changes";
 
 impl Registry {
-    /// Opens the database, creating or migrating it forward; refuses one written by a newer version.
+    /// Opens the database, creating or migrating it forward; refuses one written by a newer version, and one to which
+    /// nothing can be written.
     pub async fn open(path: &Path) -> Result<Self, RegistryError> {
+        if let Some(refusal) = refused(path) {
+            return Err(RegistryError::Unwritable { folder: folder_of(path).to_path_buf(), refusal });
+        }
         let registry = Self::open_within(path, PATIENCE).await?;
         registry.writable(PATIENCE).await?;
         Ok(registry)
     }
 
     /// The same for whoever only asks: waits a moment, does not need to write, and where there is no database an
-    /// empty one in memory stands in for it, so that nothing is created.
+    /// empty one in memory stands in for it, so that nothing is created. One to which nothing can be written is read
+    /// all the same (see [`Registry::refusal`]).
     pub async fn open_to_ask(path: &Path) -> Result<Self, RegistryError> {
-        match path.try_exists() {
-            Ok(false) => Self::in_memory().await,
-            _ => Self::open_within(path, MOMENT).await,
+        if let Ok(false) = path.try_exists() {
+            return Self::in_memory().await;
         }
+        if let Some(refusal) = refused(path) {
+            return Self::copied(path, refusal).await;
+        }
+        match Self::open_within(path, MOMENT).await {
+            // A quota, or who was faster with the last bytes.
+            Err(error) => match refused_by(&error) {
+                Some(refusal) => Self::copied(path, refusal).await.map_err(|_| error),
+                None => Err(error),
+            },
+            opened => opened,
+        }
+    }
+
+    /// What is known, read from a copy that is gone with this process.
+    async fn copied(path: &Path, refusal: Refusal) -> Result<Self, RegistryError> {
+        let connection = copy::open(path).await?;
+        Ok(Self { refusal: Some(refusal), ..Self::over(connection, path.to_path_buf()) })
+    }
+
+    /// Why nothing can be written to it, so that all that is noted here is gone with this process. Nothing may be done
+    /// then that has to be noted for good.
+    pub fn refusal(&self) -> Option<Refusal> {
+        self.refusal
     }
 
     async fn open_within(path: &Path, patience: Duration) -> Result<Self, RegistryError> {
         let io = |source| RegistryError::Open { path: path.to_path_buf(), source };
-        files::private_dir(path.parent().unwrap_or(Path::new("."))).map_err(io)?;
+        files::private_dir(folder_of(path)).map_err(io)?;
         // SQLite gives its other files the mode of this one.
         files::private_file(path).map_err(io)?;
         let begun = Instant::now();
@@ -206,7 +248,7 @@ impl Registry {
     }
 
     fn over(connection: SqliteConnection, path: PathBuf) -> Self {
-        Self { connection: Mutex::new(connection), path, unreadable: Cell::default() }
+        Self { connection: Mutex::new(connection), path, refusal: None, unreadable: Cell::default() }
     }
 
     /// Waits for whoever is writing right now: better once here, with one clear error, than at every later write.
@@ -290,9 +332,34 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const MOMENT: Duration = Duration::from_secs(1);
 
 fn is_busy(error: &RegistryError) -> bool {
-    let RegistryError::Database(sqlx::Error::Database(error)) = error else { return false };
-    // Extended codes carry the primary one, 5, in their lowest byte.
-    error.code().and_then(|code| code.parse::<i32>().ok()).is_some_and(|code| code & 0xff == 5)
+    code(error) == Some(5)
+}
+
+/// SQLite's code, where it is one of its errors.
+fn code(error: &RegistryError) -> Option<i32> {
+    let RegistryError::Database(sqlx::Error::Database(error)) = error else { return None };
+    // Extended codes carry the primary one in their lowest byte.
+    error.code().and_then(|code| code.parse::<i32>().ok()).map(|code| code & 0xff)
+}
+
+/// What SQLite says of a database that cannot be written.
+fn refused_by(error: &RegistryError) -> Option<Refusal> {
+    match code(error)? {
+        3 | 8 => Some(Refusal::NotAllowed),
+        13 => Some(Refusal::Full),
+        _ => None,
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("."))
+}
+
+/// What stands against writing to a database and to what SQLite keeps beside it.
+fn refused(path: &Path) -> Option<Refusal> {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let names = ["", "-wal", "-shm"].map(|end| format!("{name}{end}"));
+    writing::refused(folder_of(path), &names.each_ref().map(String::as_str))
 }
 
 async fn connect(path: &Path, patience: Duration) -> Result<SqliteConnection, sqlx::Error> {

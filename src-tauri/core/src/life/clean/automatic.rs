@@ -16,11 +16,11 @@ const EVERY: TimeDelta = TimeDelta::days(1);
 /// Cleans up what has been gone for `clean.after_days`, where the configuration says so and the last time was a day
 /// ago. A failure is logged and is none for the command that is about to run.
 pub async fn automatic(host: &Host, config: &Config, registry: &Registry) {
-    if !config.clean.automatic {
+    if !config.clean.automatic || registry.refusal().is_some() {
         return;
     }
     match try_it(host, config, registry).await {
-        Ok(Some(record)) => tracing::info!(id = record.id, "{}", sentence(&record)),
+        Ok(Some(record)) => tracing::info!(id = record.id, "{}", sentence(host, &record)),
         Ok(None) => {}
         Err(error) => tracing::warn!(%error, "the automatic cleanup was not made"),
     }
@@ -57,10 +57,10 @@ pub fn news(host: &Host) -> Result<Vec<Record>, CleanError> {
 }
 
 /// What an automatic cleanup did, in one line.
-pub fn sentence(record: &Record) -> String {
+pub fn sentence(host: &Host, record: &Record) -> String {
     let took = |part: &&super::Part| part.pieces.iter().any(|piece| piece.stage == Stage::Removed);
     let names: Vec<&str> = record.parts.iter().filter(took).map(|part| part.group.title.as_str()).collect();
     let shown = names.iter().take(5).copied().collect::<Vec<_>>().join(", ");
     let more = if names.len() > 5 { format!(" and {} more", names.len() - 5) } else { String::new() };
-    format!("cleaned up by itself on {}: {shown}{more}", record.at.format("%Y-%m-%d"))
+    format!("cleaned up by itself on {}: {shown}{more}", host.local(record.at).format("%Y-%m-%d"))
 }

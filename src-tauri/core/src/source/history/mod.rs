@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Answer, Limits, Question, Snippet, Source, SourceError, Speaker};
 use crate::config::HistoryConfig;
-use crate::host::Host;
+use crate::host::{Host, writing};
 use crate::words::counted;
 use book::Book;
 pub use files::folders;
@@ -179,8 +179,9 @@ struct Asking {
 impl Asking {
     fn answer(&self, cancel: &CancellationToken) -> Result<Answer, SourceError> {
         let found = transcripts(&folders(&self.host, &self.config));
-        // Whoever only asks makes no folder of ours where there is none: a first index is then gone with the answer.
-        let passing = (!self.host.pao_home.exists()).then(tempfile::tempdir).transpose().map_err(no_room)?;
+        // Whoever only asks makes no folder of ours where there is none, and cannot write into one that is closed: a first
+        // index is then gone with the answer.
+        let passing = self.leaves_nothing().then(tempfile::tempdir).transpose().map_err(no_room)?;
         let mut host = self.host.clone();
         if let Some(passing) = &passing {
             host.pao_home = passing.path().into();
@@ -220,6 +221,13 @@ impl Asking {
         let snippets =
             hits.into_iter().filter(|hit| hit.coverage >= FLOOR).map(|hit| self.snippet(hit)).collect();
         Ok(Answer { snippets, note: state.map(|state| reach(&state)) })
+    }
+
+    /// Whether there is no folder of ours yet, or none in which a first index could be made.
+    fn leaves_nothing(&self) -> bool {
+        let home = &self.host.pao_home;
+        let first = || matches!(Index::open(&self.host.history_dir()), Err(pao_recall::Error::Absent));
+        !home.exists() || (writing::refused(home, &[]).is_some() && first())
     }
 
     /// What an index holds. A first reading that was stopped before it had read anything is still to be done: `None`.

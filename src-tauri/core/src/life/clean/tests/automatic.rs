@@ -24,7 +24,10 @@ async fn it_is_off_by_default_runs_once_a_day_tells_once_and_can_be_undone() {
     world.host.frozen = world.host.frozen.map(|now| now + TimeDelta::days(1));
     automatic(&world.host, &config, &world.registry).await;
     let told = news(&world.host).unwrap();
-    assert_eq!(told.iter().map(sentence).collect::<Vec<_>>(), ["cleaned up by itself on 2026-12-01: api"]);
+    assert_eq!(
+        told.iter().map(|record| sentence(&world.host, record)).collect::<Vec<_>>(),
+        ["cleaned up by itself on 2026-12-01: api"]
+    );
     assert!(news(&world.host).unwrap().is_empty(), "told once");
     world.undo().await;
     same(&before, &world.everything());
