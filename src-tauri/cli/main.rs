@@ -12,6 +12,7 @@ mod render;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -86,15 +87,22 @@ fn become_agent(args: &[OsString]) -> Result<u8, Error> {
     }))
 }
 
+/// How long a sweep waits for another writer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// What the last hook of a session starts: takes back what the session was lent, and indexes what was said in it, so
 /// that the next one knows.
 fn sweep_up() -> Result<u8, Error> {
     let host = Host::current()?;
     single()?.block_on(async {
-        let Ok(registry) = Registry::open(&host.registry_file()).await else { return };
+        let Ok(registry) = Registry::open_as_is(&host.registry_file(), PATIENCE).await else { return };
         sweep(&host, &registry).await;
         registry.close().await;
     });
+    // Where everything of ours was removed meanwhile nothing is made anew.
+    if !host.registry_file().exists() {
+        return Ok(0);
+    }
     let Some((_, history)) = Config::load(&host)?.history().map(|(name, history)| (name.to_owned(), history))
     else {
         return Ok(0);

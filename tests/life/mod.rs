@@ -8,6 +8,8 @@ mod pause;
 mod rebrief;
 mod states;
 mod tell;
+mod times;
+mod uninstall;
 mod wait;
 mod worktree;
 

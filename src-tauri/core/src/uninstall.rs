@@ -4,7 +4,9 @@
 //! only when it is this very one.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::Context;
 use crate::Error;
@@ -97,6 +99,11 @@ const OURS: &[(&str, &str)] = &[
     ("registry.db-wal", "the registry of agents and of your marks"),
     ("tmux.conf", "settings for tmux"),
 ];
+
+/// How long what comes into our folder while it is removed is removed too.
+const LATECOMERS: Duration = Duration::from_secs(5);
+/// How long it is waited until that is tried again.
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// Where completion scripts are usually put, from the home directory, and what shows that one is ours.
 const COMPLETIONS: &[(&str, &str)] = &[
@@ -337,6 +344,7 @@ pub async fn remove(host: &Host, traces: &[Trace], end_live: bool) -> Result<Vec
                 Err(error) => (format!("kept: {error}"), false),
             },
             Kind::Path(path) => done(remove_path(path)),
+            Kind::Folder(path) if *path == host.pao_home => done(remove_home(path).await),
             Kind::Folder(path) => done(remove_empty(path)),
             Kind::Entrance(path) => match entrance::file_manager::remove_one(host, path).await {
                 Ok(done) => (done.outcome.into(), true),
@@ -408,6 +416,32 @@ fn remove_path(path: &Path) -> std::io::Result<&'static str> {
         return Ok("removed");
     }
     Ok(if files::remove_if_there(path)? { "removed" } else { "was gone already" })
+}
+
+/// Removes our folder with what of ours came into it meanwhile: the last hook of an agent that was ended indexes what was
+/// said in it, and stops when it finds nothing of ours any more.
+async fn remove_home(path: &Path) -> std::io::Result<&'static str> {
+    let begun = Instant::now();
+    loop {
+        let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+        let (ours, others): (Vec<_>, Vec<_>) = entries.map(|entry| entry.file_name()).partition(is_ours);
+        for name in &ours {
+            // Somebody may be writing to it right now; then it is tried again.
+            let _ = remove_path(&path.join(name));
+        }
+        match remove_empty(path) {
+            Err(_) if others.is_empty() && begun.elapsed() < LATECOMERS => tokio::time::sleep(AGAIN).await,
+            other => return other,
+        }
+    }
+}
+
+fn is_ours(name: &OsString) -> bool {
+    let is = |name: &str| {
+        let of_agent = name.strip_suffix("-version").is_some_and(|kind| agent::by_kind(kind).is_some());
+        of_agent || OURS.iter().any(|(ours, _)| *ours == name)
+    };
+    name.to_str().is_some_and(is)
 }
 
 fn remove_empty(path: &Path) -> std::io::Result<&'static str> {
