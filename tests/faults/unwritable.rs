@@ -63,6 +63,9 @@ const LOOKS: &[(&[&str], &str)] = &[
     (&["brief", "-C", "code/api", "session", "cookie"], "expires at midnight"),
     (&["recall", "session", "cookie"], "expires at midnight"),
     (&["marks"], ""),
+    (&["tell", "--list"], ""),
+    (&["consents"], ""),
+    (&["projects"], ""),
     (&["spawn", "-C", "code/api", "--dry-run", "--terminal", "tmux", "session", "cookie"], "A spawn would:"),
 ];
 
@@ -102,6 +105,13 @@ fn looks_and_does_not_write(world: &World, pao: &Path, why: &str) {
         assert_eq!(said["done"], "nothing was begun", "{}", ran.screen);
         assert_ne!(said["next"], "", "{}", ran.screen);
     }
+    // A hook is never in its agent's way.
+    let event = json!({ "hook_event_name": "Stop", "session_id": SESSION, "cwd": world.path("code/api") });
+    let hook = world
+        .pao_by(pao, ["hook", "--agent", "gone", "--kind", "claude-code"])
+        .stdin(event.to_string())
+        .run();
+    assert_eq!((hook.code, hook.screen.lines().count()), (Some(0), 1), "{}", hook.screen);
     let after = tree(&world.home);
     let changed =
         differences(&before, &after).into_iter().map(|line| line.chars().take(200).collect::<String>());
@@ -150,8 +160,12 @@ fn a_full_disk_keeps_nobody_from_looking() {
 fn a_folder_that_is_closed_to_the_user_keeps_nobody_from_looking() {
     let world = machine();
     let pao = without_rights(&world);
-    let close =
-        |mode: u32| fs::set_permissions(world.path(".pao"), fs::Permissions::from_mode(mode)).unwrap();
+    let close = |mode: u32| {
+        // What an agent's hook cannot write to the registry it keeps in the agent's own folder.
+        for folder in [".pao/agents/gone", ".pao"] {
+            fs::set_permissions(world.path(folder), fs::Permissions::from_mode(mode)).unwrap();
+        }
+    };
     close(0o500);
     looks_and_does_not_write(&world, &pao, "you may not write there");
     close(0o700);

@@ -209,7 +209,11 @@ pub fn state(agent: &Agent) -> String {
 /// Shows every change until Ctrl-C.
 async fn watch(host: &Host, screen: Screen, what: &Agents, config: &Config) -> Result<u8, Error> {
     let half_life = config.freshness.half_life();
-    let registry = waiting(host, screen, Registry::open(&host.registry_file())).await?;
+    let registry =
+        waiting(host, screen, Registry::open(&host.registry_file())).await.map_err(|mut error| {
+            error.next += "; what is known already: pao agents";
+            error
+        })?;
     let interrupt = Interrupt::watch(screen, "")?;
     let mut watch = Watch::new(host, &registry);
     let mut last = Vec::new();

@@ -41,6 +41,7 @@ pub async fn run(host: Host, screen: Screen, what: Consents) -> Result<u8, Error
         return Ok(0);
     }
     let context = Context::open_to_ask(host).await?;
+    screen.without_registry(&context);
     let mut rows = agreed::list(&context).await?;
     rows.retain(|row| row.trust || row.skip_permissions);
     rows.retain(|row| folder.as_ref().is_none_or(|folder| row.folder == *folder));

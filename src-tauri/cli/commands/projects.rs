@@ -40,6 +40,7 @@ async fn list(host: &Host, screen: Screen, what: &Projects) -> Result<u8, Error>
     let agents = match Registry::open_to_ask(&host.registry_file()).await {
         Ok(registry) => {
             let agents = registry.agents().await.unwrap_or_default();
+            screen.unreadable(&registry);
             registry.close().await;
             agents
         }

@@ -23,7 +23,10 @@ pub async fn run(host: Host, screen: Screen, what: Tell) -> Result<u8, Error> {
         Telling::Say(to, words) if words == ["-"] => Telling::Say(to, vec![piped()?]),
         other => other,
     };
-    let context = waiting(&host.clone(), screen, Context::open(host)).await?;
+    let context = match &telling {
+        Telling::List(_) => Context::open_to_look(host).await?,
+        _ => waiting(&host.clone(), screen, Context::open(host)).await?,
+    };
     screen.unreadable(&context.registry);
     let told = match &telling {
         Telling::Say(to, words) => tell::tell(&context, to, &words.join(" "), wait).await?,

@@ -16,7 +16,7 @@ use crate::entrance::{self, Standing};
 use crate::host::login::{self, How};
 use crate::host::process::Run;
 use crate::host::secrets::SecretStore;
-use crate::host::{Host, files, os, terminal};
+use crate::host::{Host, files, os, terminal, writing};
 use crate::project::Project;
 use crate::projects::{self, RootState};
 use crate::registry::{Registry, RegistryError};
@@ -172,6 +172,9 @@ fn folder(host: &Host) -> Check {
             format!("{shown} is open to others (mode {:o})", meta.mode() & 0o777),
             format!("chmod 700 {shown}"),
         ),
+        Ok(_) if let Some(refusal) = writing::refused(&host.pao_home, &[]) => {
+            Check::failed(NAME, format!("{shown} cannot be written: {refusal}"), refusal.next(&host.pao_home))
+        }
         Ok(_) => match tempfile::Builder::new().prefix(".pao-").tempfile_in(&host.pao_home) {
             Ok(_) => Check::ok(NAME, shown),
             Err(e) => Check::failed(

@@ -75,20 +75,23 @@ impl Editor {
     /// Sets a key from a word of the command line; lists are given as TOML or as words separated by commas.
     pub fn set(&mut self, path: &str, word: &str) -> Result<(), Error> {
         let key = self.known(path)?;
+        // A file may be shared with another system, so reading one allows what this system does not have.
+        if path == "spawn.terminal" && !terminal::names_here().any(|name| name == word) {
+            let here: Vec<_> = terminal::names_here().collect();
+            let elsewhere = terminal::NAMES.contains(&word);
+            let why =
+                if elsewhere { "which there is only on macOS" } else { "which is no terminal pao knows" };
+            return Err(Error::user(
+                format!("{path} is {word:?}, {why}"),
+                format!("set it to one of {}", here.join(", ")),
+            ));
+        }
         let value = value(&key, path, word)?;
         if let Some(name) = self.config.implied_history()
             && path.strip_prefix("sources.").is_some_and(|rest| rest.split('.').next() == Some(name))
         {
             // It is there without standing in the file; now it has to.
             self.add_source(name, "history", &[])?;
-        }
-        // A file may be shared with another system, so reading one allows what this system does not have.
-        if path == "spawn.terminal" && !terminal::names_here().any(|name| name == word) {
-            let here: Vec<_> = terminal::names_here().collect();
-            return Err(Error::user(
-                format!("{path} is {word:?}, which there is only on macOS"),
-                format!("set it to one of {}", here.join(", ")),
-            ));
         }
         self.put(path, value)
     }
