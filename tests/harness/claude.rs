@@ -195,7 +195,12 @@ impl Claude {
 
     /// Has an agent end its session in order.
     pub fn exit(&self, pane: &str, spawned: &Value) {
+        let pid = self.row(spawned)["pid"].as_u64();
         self.say(pane, "/exit", || self.row(spawned)["state"] == "ended");
+        // Its last hook tells of the end a moment before the process is gone.
+        if let Some(pid) = pid {
+            self.until("the agent is gone", || !runs(pid));
+        }
     }
 
     /// Waits until something holds.
