@@ -86,7 +86,7 @@ fn build(host: Host, started_in: PathBuf) -> tauri::Result<tauri::App> {
             app.set_activation_policy(tauri::ActivationPolicy::Accessory);
             let shell = Shell::new(app.handle().clone(), host, started_in);
             app.manage(shell.clone());
-            windows::create(app.handle())?;
+            popover::create(app.handle())?;
             tray::create(&shell)?;
             events::begin(&shell);
             desktop::begin(&shell);

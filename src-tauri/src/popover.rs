@@ -34,26 +34,8 @@ tauri_nspanel::tauri_panel! {
 }
 
 /// Makes it, hidden.
-#[cfg(not(target_os = "linux"))]
-pub fn create_beside(panel: &WebviewWindow) -> tauri::Result<()> {
-    let window = WebviewWindowBuilder::new(panel.app_handle(), POPOVER, WebviewUrl::App("index.html".into()));
-    made(window)
-}
-
-/// Makes it, hidden, in the web process of the panel: two would take half as much memory again.
-#[cfg(target_os = "linux")]
-pub fn create_beside(panel: &WebviewWindow) -> tauri::Result<()> {
-    let app = panel.app_handle().clone();
-    panel.with_webview(move |view| {
-        let window = WebviewWindowBuilder::new(&app, POPOVER, WebviewUrl::App("index.html".into()));
-        if let Err(error) = made(window.with_related_view(view.inner())) {
-            tracing::error!(%error, "there is no popover");
-        }
-    })
-}
-
-fn made(builder: WebviewWindowBuilder<'_, tauri::Wry, AppHandle>) -> tauri::Result<()> {
-    let window = builder
+pub fn create(app: &AppHandle) -> tauri::Result<()> {
+    let window = WebviewWindowBuilder::new(app, POPOVER, WebviewUrl::App("index.html".into()))
         .title(pao_core::view::tray::APP)
         .inner_size(SIZE.0, SIZE.1)
         .decorations(false)

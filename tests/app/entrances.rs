@@ -16,6 +16,11 @@ fn on_a_desktop() -> (World, Desktop) {
     let mut world = bare();
     world.write(".pao/config.toml", "[spawn]\nbudget = 1500\n");
     let desktop = open(&mut world);
+    // A panel that is not there yet is not told of its page, it asks.
+    desktop.gives("open", &json!({ "page": "cleanup" }));
+    until("the panel", || !seen(&world).is_empty());
+    desktop.gives("close", &json!("panel"));
+    until("its end", || seen(&world).is_empty());
     desktop.listen("page");
     (world, desktop)
 }
@@ -92,11 +97,9 @@ fn an_app_that_does_not_run_yet_starts_with_what_it_is_given() {
         let mut desktop = empty(&mut world);
         desktop.launch(&world, &words);
         until("the panel", || !seen(&world).is_empty());
-        let field = "return document.querySelector('textarea')?.value ?? null";
-        until("the text", || desktop.script(field) == json!(text));
-        let folder = api.file_name().unwrap().to_str().unwrap().to_owned();
-        let body = "return document.body.innerText";
-        until("the folder", || desktop.script(body).as_str().is_some_and(|body| body.contains(&folder)));
+        let panel = desktop.panel();
+        panel.until("the text", || panel.typed() == text);
+        panel.says(api.file_name().unwrap().to_str().unwrap());
     }
 }
 

@@ -126,7 +126,7 @@ fn a_registry_that_is_removed_broken_or_another_leaves_what_was_last_known_and_i
 fn a_registry_that_another_holds_for_ten_seconds_leaves_what_was_last_known_and_is_waited_for() {
     let mut world = resting(&["api"]);
     let desktop = open(&mut world);
-    let (list, panel) = (desktop.popover(), desktop.panel());
+    let list = desktop.popover();
     shows(&list, &["api"]);
     let file = world.path(".pao/registry.db");
     let held = Instant::now();
@@ -149,7 +149,7 @@ fn a_registry_that_another_holds_for_ten_seconds_leaves_what_was_last_known_and_
         assert!(!failure["next"].as_str().unwrap().is_empty(), "{failure:#}");
     }
     shows(&list, &["api"]);
-    assert!(!panel.text().trim().is_empty());
+    assert!(!list.text().trim().is_empty());
     holder.join().unwrap();
     desktop.door("tell", &json!({ "agent": "api", "text": "and this" })).unwrap();
     rest(&world, "web");

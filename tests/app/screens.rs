@@ -125,9 +125,9 @@ fn every_screen_in_light_and_in_dark() {
 
 fn pictures(claude: &Claude, album: &Album<'_>, asks: &Value) {
     let (desktop, theme) = (album.desktop, album.theme);
-    let (panel, list) = (desktop.panel(), desktop.popover());
+    let list = desktop.popover();
     let dark = "return matchMedia('(prefers-color-scheme: dark)').matches";
-    assert_eq!(panel.run(dark, &json!([])), json!(theme == "dark"));
+    assert_eq!(list.run(dark, &json!([])), json!(theme == "dark"));
 
     tray::open(&claude.world, &list, &["Open Prime Agent Orchestrator"]);
     list.until("every agent", || list.rows("Agents").len() >= 5);

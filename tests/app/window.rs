@@ -51,26 +51,32 @@ impl Desktop {
         Window { desktop: self, label: "popover" }
     }
 
-    /// Turns the driver to the window of that label.
+    /// Turns the driver to the window of that label, once it is there.
     fn turn_to(&self, label: &str) {
-        if *self.at.borrow() == label {
-            return;
-        }
         let until = Instant::now() + PATIENCE;
-        while Instant::now() < until {
-            let handles = self.drive("GET", "window/handles", &Value::Null).unwrap_or_default();
-            for handle in handles.as_array().into_iter().flatten() {
-                self.drive("POST", "window", &json!({ "handle": handle })).unwrap();
-                let asks = "return window.__TAURI_INTERNALS__?.metadata.currentWindow.label";
-                let body = json!({ "script": asks, "args": [] });
-                if self.drive("POST", "execute/sync", &body).is_ok_and(|found| found == label) {
-                    label.clone_into(&mut self.at.borrow_mut());
-                    return;
-                }
-            }
+        while !self.turned_to(label) {
+            assert!(Instant::now() < until, "there is no window {label}");
             std::thread::sleep(std::time::Duration::from_millis(100));
         }
-        panic!("there is no window {label}");
+    }
+
+    /// Turns the driver to the window of that label; `false` where there is none yet.
+    fn turned_to(&self, label: &str) -> bool {
+        if *self.at.borrow() == label {
+            return true;
+        }
+        let handles = self.drive("GET", "window/handles", &Value::Null).unwrap_or_default();
+        for handle in handles.as_array().into_iter().flatten() {
+            self.drive("POST", "window", &json!({ "handle": handle })).unwrap();
+            let asks = "return window.__TAURI_INTERNALS__?.metadata.currentWindow.label";
+            let body = json!({ "script": asks, "args": [] });
+            let found = self.drive("POST", "execute/sync", &body).unwrap_or_default();
+            found.as_str().unwrap_or_default().clone_into(&mut self.at.borrow_mut());
+            if found == label {
+                return true;
+            }
+        }
+        false
     }
 }
 
@@ -105,9 +111,14 @@ impl Window<'_> {
         self.until(text, || self.text().contains(text));
     }
 
-    /// Whether it can be seen.
+    /// Whether it was made already: the panel is made when it is first needed.
+    pub fn is_made(&self) -> bool {
+        self.desktop.turned_to(self.label)
+    }
+
+    /// Whether it is there and can be seen.
     pub fn visible(&self) -> bool {
-        self.run("return document.visibilityState", &json!([])) == "visible"
+        self.is_made() && self.run("return document.visibilityState", &json!([])) == "visible"
     }
 
     /// Waits until it can be seen, or no longer.

@@ -1,7 +1,8 @@
 //! `pao agents --watch` beside 30 idle agents and beside none: processor time and how often it is woken, with an empty
 //! process for comparison. And what one sweep of as many costs a command in passing.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -130,27 +131,30 @@ pub fn processor(mut child: Child, time: Duration) -> (f64, f64) {
     let after = (spent(child.id()), switches(child.id()));
     child.kill().unwrap();
     child.wait().unwrap();
-    let share = (after.0 - before.0) as f64 / time.as_nanos() as f64 * 100.0;
-    (share, (after.1 - before.1) as f64 / time.as_secs_f64() * 60.0)
+    let share = after.0.saturating_sub(before.0).as_secs_f64() / time.as_secs_f64() * 100.0;
+    // A thread that has ended meanwhile no longer tells.
+    let woken = after.1.iter().map(|(thread, all)| all - before.1.get(thread).unwrap_or(&0)).sum::<u64>();
+    (share, woken as f64 / time.as_secs_f64() * 60.0)
 }
 
-/// Nanoseconds on a processor, over all threads.
-pub fn spent(pid: u32) -> u64 {
-    let first = |text: String| text.split(' ').next().and_then(|n| n.parse::<u64>().ok());
-    threads(pid, "schedstat").into_iter().filter_map(first).sum()
+/// Time on a processor over all threads, ended ones too, to a hundredth of a second.
+pub fn spent(pid: u32) -> Duration {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name, in parentheses, may hold anything; the rest is numbers.
+    let numbers = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+    let ticks: u64 = numbers.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 10)
 }
 
-/// How often all threads gave the processor up of their own accord: each was a wake-up.
-fn switches(pid: u32) -> u64 {
+/// How often each thread gave the processor up of its own accord: each was a wake-up.
+fn switches(pid: u32) -> BTreeMap<OsString, u64> {
     let number = |text: String| {
         let line = text.lines().find(|line| line.starts_with("voluntary_ctxt_switches"))?.to_owned();
         line.split_whitespace().last()?.parse::<u64>().ok()
     };
-    threads(pid, "status").into_iter().filter_map(number).sum()
-}
-
-fn threads(pid: u32, file: &str) -> Vec<String> {
-    let tasks =
-        std::fs::read_dir(Path::new("/proc").join(pid.to_string()).join("task")).into_iter().flatten();
-    tasks.flatten().filter_map(|task| std::fs::read_to_string(task.path().join(file)).ok()).collect()
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let of = |task: std::fs::DirEntry| {
+        Some((task.file_name(), number(std::fs::read_to_string(task.path().join("status")).ok()?)?))
+    };
+    tasks.filter_map(of).collect()
 }
