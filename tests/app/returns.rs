@@ -38,7 +38,7 @@ fn an_agent_whose_folder_is_not_trusted_any_more_is_asked_about_in_the_panel_bef
     tray::open(world, &panel, &["api — idle", "Details…"]);
     panel.says("look around");
     let pid = claude.row(&spawned)["pid"].as_u64().unwrap();
-    panel.press("p");
+    panel.click("button", "Pause");
     panel.says(" MB freed");
     assert!(!runs(pid));
     distrust(&claude, &folder);
@@ -51,7 +51,7 @@ fn an_agent_whose_folder_is_not_trusted_any_more_is_asked_about_in_the_panel_bef
     assert_eq!(all[0]["action"]["with"]["agent"], spawned["id"]);
 
     // A no: it rests as before, and nothing was written.
-    panel.press("p");
+    panel.click("button", "Resume");
     panel.says("Before api comes back");
     panel.says("Trust ~/code/api?");
     panel.says("hook: Stop: true");
