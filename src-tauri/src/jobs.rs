@@ -52,8 +52,8 @@ pub struct Started {
 
 impl From<&Spawned> for Started {
     fn from(spawned: &Spawned) -> Self {
-        let (agent, attach) = (&spawned.agent, &spawned.attach);
-        let end = done(agent, &spawned.ready, attach.as_ref(), spawned.notes.clone());
+        let attach = spawned.attach.as_ref().filter(|_| !spawned.shown);
+        let end = done(&spawned.agent, &spawned.ready, attach, spawned.notes.clone());
         Self { name: spawned.name.clone(), folder: spawned.folder.clone(), end }
     }
 }
@@ -70,7 +70,8 @@ impl From<&Resumed> for Started {
             notes.push(format!("Meanwhile: {}.", changed.join(", ")));
         }
         notes.extend(back.notes.iter().cloned());
-        let end = done(&resumed.agent, &back.ready, back.attach.as_ref(), notes);
+        let attach = back.attach.as_ref().filter(|_| !back.shown);
+        let end = done(&resumed.agent, &back.ready, attach, notes);
         Self { name: resumed.name.clone(), folder: resumed.folder.clone(), end }
     }
 }

@@ -79,6 +79,7 @@ impl Start {
             terminal: "tmux".into(),
             handle: opened.handle,
             attach: opened.attach,
+            shown: opened.shown,
             at: self.host.now(),
             prompt_in_arguments: true,
             agreed: BTreeSet::from([Agreed::Trust]),

@@ -197,8 +197,9 @@ async fn opening_takes_a_few_milliseconds_once_the_server_runs() {
 async fn where_there_is_a_display_a_window_is_opened_and_elsewhere_it_is_said_that_there_is_none() {
     let mut stage = Stage::new();
     let terminal = stage.terminal(NAME);
-    let handle = terminal.open(&stage.script("api", "exec sleep 600")).await.unwrap().handle;
-    assert!(!terminal.capabilities().visible);
+    let unseen = terminal.open(&stage.script("api", "exec sleep 600")).await.unwrap();
+    let handle = unseen.handle;
+    assert!(!terminal.capabilities().visible && !unseen.shown);
     assert!(matches!(terminal.focus(&handle).await, Err(TerminalError::NotCapable { .. })));
     stage.host.env.insert("DISPLAY".into(), ":97".into());
     let emulator = stage.root.path().join("bin/x-terminal-emulator");
@@ -211,6 +212,7 @@ async fn where_there_is_a_display_a_window_is_opened_and_elsewhere_it_is_said_th
     let attach = |name: &str| stage.path(&format!("agents/{name}/attach.command")).display().to_string();
     let wanted = format!("-e\n{}\n", attach("web"));
     until("the emulator runs", || async { fs::read_to_string(&shown).is_ok_and(|t| t == wanted) }).await;
+    assert!(opened.shown);
     assert!(opened.attach.is_some(), "how to attach is known all the same");
     // Focusing an agent that nobody looks at opens a window for it.
     terminal.focus(&handle).await.unwrap();

@@ -40,10 +40,6 @@ pub fn demo(asked: &Spawn, machine: &Machine, agent: &Path) -> Result<ExitCode, 
         }
     };
     result["claude_code"] = json!(claude::version_of(agent));
-    if let Some(attach) = result["attach"].as_str() {
-        // The demo's tmux keeps its sockets in the demo's home.
-        result["attach"] = json!(format!("TMUX_TMPDIR={} {attach}", stage.home.join("tmux").display()));
-    }
     if asked.json {
         println!("{result}");
     } else {

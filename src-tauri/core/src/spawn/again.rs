@@ -37,8 +37,10 @@ pub struct Back {
     pub session: String,
     /// Terminal that runs it.
     pub terminal: String,
-    /// How to reach it, where no window is open.
+    /// A command with which a person reaches it, where there is one.
     pub attach: Option<String>,
+    /// Its window is on the screen.
+    pub shown: bool,
     /// How its briefing is delivered.
     pub way: Way,
     /// How the start ended.
@@ -130,6 +132,7 @@ pub async fn start(
             session: ready.session.clone().or(launched.session).unwrap_or_default(),
             terminal: launched.terminal,
             attach: launched.attach,
+            shown: launched.shown,
             way,
             ready,
             notes,

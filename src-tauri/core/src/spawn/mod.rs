@@ -231,6 +231,7 @@ pub async fn spawn(
         session: ready.session.clone().or(launched.session),
         terminal: launched.terminal,
         attach: launched.attach,
+        shown: launched.shown,
         way,
         permission: warm.settled.permission,
         briefing: warm.briefing,

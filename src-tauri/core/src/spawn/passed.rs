@@ -192,8 +192,10 @@ pub struct Launched {
     pub terminal: String,
     /// What that terminal needs to find it again, as the terminal wrote it.
     pub handle: String,
-    /// How a person reaches it: a command to type, or nothing where a window is already open.
+    /// A command with which a person reaches it, where there is one.
     pub attach: Option<String>,
+    /// Its window is on the screen.
+    pub shown: bool,
     /// When it was started.
     pub at: DateTime<Utc>,
     /// The prompt was given as an argument, so nothing has to be typed.

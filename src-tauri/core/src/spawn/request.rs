@@ -273,8 +273,10 @@ pub struct Spawned {
     pub session: Option<String>,
     /// Terminal that runs it.
     pub terminal: String,
-    /// How to reach it, where no window is open.
+    /// A command with which a person reaches it, where there is one.
     pub attach: Option<String>,
+    /// Its window is on the screen.
+    pub shown: bool,
     /// How the briefing was delivered.
     pub way: Way,
     /// What it may do without asking.

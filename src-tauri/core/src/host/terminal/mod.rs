@@ -39,6 +39,8 @@ pub struct Opened {
     pub handle: String,
     /// A command with which a person reaches it, where there is one.
     pub attach: Option<String>,
+    /// It is on the screen; some terminals run what they open without.
+    pub shown: bool,
     /// What the user should know: a permission that is missing, and how it was done instead.
     pub note: Option<String>,
 }

@@ -235,7 +235,7 @@ impl Terminal for Scripted {
         };
         let handle = Handle { place: place.unwrap_or_default(), file, process };
         let handle = serde_json::to_string(&handle).map_err(|e| TerminalError::Handle(e.to_string()))?;
-        Ok(Opened { handle, attach: None, note })
+        Ok(Opened { handle, attach: None, shown: true, note })
     }
 
     async fn screen(&self, handle: &str) -> Result<String, TerminalError> {

@@ -162,7 +162,7 @@ impl Terminal for TerminalApp {
         let (handle, note) = self.0.open(self.open_by_script(script), as_document).await?;
         let handle = serde_json::to_string(&handle.unwrap_or(Handle::Document))
             .map_err(|e| TerminalError::Handle(e.to_string()))?;
-        Ok(Opened { handle, attach: None, note })
+        Ok(Opened { handle, attach: None, shown: true, note })
     }
 
     async fn screen(&self, handle: &str) -> Result<String, TerminalError> {

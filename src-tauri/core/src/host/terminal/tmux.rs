@@ -310,12 +310,12 @@ impl Terminal for Tmux {
         let attach = script.path.with_file_name("attach.command");
         let handle = Handle { socket: socket.into(), pane: pane.into(), pid, session, attach };
         self.write_attach(&handle)?;
-        let note = match os::open_window(&self.host, &handle.attach).await {
-            Ok(_) => None,
-            Err(e) => Some(format!("no window could be opened: {e}")),
+        let (shown, note) = match os::open_window(&self.host, &handle.attach).await {
+            Ok(shown) => (shown, None),
+            Err(e) => (false, Some(format!("no window could be opened: {e}"))),
         };
         let handle = serde_json::to_string(&handle).map_err(|e| TerminalError::Handle(e.to_string()))?;
-        Ok(Opened { attach: self.attach(&handle), handle, note })
+        Ok(Opened { attach: self.attach(&handle), handle, shown, note })
     }
 
     async fn find(&self, script: &Script) -> Result<Option<String>, TerminalError> {
@@ -467,13 +467,22 @@ impl Terminal for Tmux {
 
     fn attach(&self, handle: &str) -> Option<String> {
         let handle = read(handle).ok()?;
-        // Inside another tmux it would refuse to nest.
-        let env = if self.host.var("TMUX").is_some() { "env -u TMUX " } else { "" };
+        let quoted = |path: &Path| String::from_utf8_lossy(&shell_word(path)).into_owned();
+        let mut env = String::new();
+        if self.host.var("TMUX").is_some() {
+            // Inside another tmux it would refuse to nest.
+            env += " -u TMUX";
+        }
         let server = if handle.socket.file_name() == Some(self.socket.as_ref()) {
+            if let Some(folder) = self.host.var("TMUX_TMPDIR") {
+                // Whoever types it elsewhere would look for the socket in another folder.
+                let _ = write!(env, " TMUX_TMPDIR={}", quoted(Path::new(folder)));
+            }
             format!("-L {}", self.socket)
         } else {
-            format!("-S {}", String::from_utf8_lossy(&shell_word(&handle.socket)))
+            format!("-S {}", quoted(&handle.socket))
         };
+        let env = if env.is_empty() { env } else { format!("env{env} ") };
         Some(format!("{env}tmux {server} attach -t {}", handle.session))
     }
 }
@@ -507,6 +516,25 @@ mod tests {
         let pane = Tmux::told(&handle(own), &format!("{own}|0|0|1")).unwrap();
         assert!(!pane.dead && !pane.in_mode && pane.attached);
         assert!(Tmux::told(&handle(own), &format!("{own}|1|0|0")).unwrap().dead);
+    }
+
+    #[test]
+    fn the_command_to_attach_names_what_leads_to_the_server_from_anywhere() {
+        let root = tempfile::tempdir().unwrap();
+        let handle = r#"{"socket":"/s/pao","pane":"%1","pid":1,"session":"api-1","attach":"/a"}"#;
+        let elsewhere = handle.replace("/s/pao", "/s/other");
+        let attach = |set: &[(&str, &str)], handle: &str| {
+            let mut host = Host::at(root.path());
+            host.env.extend(set.iter().map(|(name, value)| ((*name).into(), (*value).into())));
+            Tmux { host, program: "tmux".into(), socket: "pao".into() }.attach(handle).unwrap()
+        };
+        let plain = "tmux -L pao attach -t api-1";
+        assert_eq!(attach(&[], handle), plain);
+        let moved = [("TMUX_TMPDIR", "/my s")];
+        assert_eq!(attach(&moved, handle), format!("env TMUX_TMPDIR='/my s' {plain}"));
+        let inside = [moved[0], ("TMUX", "/s/mine,1,0")];
+        assert_eq!(attach(&inside, handle), format!("env -u TMUX TMUX_TMPDIR='/my s' {plain}"));
+        assert_eq!(attach(&moved, &elsewhere), "tmux -S '/s/other' attach -t api-1");
     }
 
     #[test]

@@ -193,6 +193,7 @@ pub async fn launch(
         terminal: terminal.name().to_string(),
         handle: opened.handle,
         attach: opened.attach,
+        shown: opened.shown,
         at: now,
         prompt_in_arguments: spec.prompt.is_some(),
         agreed: spec.agreed,
