@@ -56,7 +56,7 @@ const LOOKS: &[(&[&str], &str)] = &[
     (&["agents"], "gone"),
     (&["agents", "--json"], "\"lost\""),
     (&["agents", "clean", "--dry-run"], ""),
-    (&["agent", "show", "gone"], "as delivered, 2 lines"),
+    (&["agent", "show", "gone"], "as delivered, 1 line, about "),
     (&["agent", "show", "gone", "--json"], "the cookie expires"),
     (&["logs", "gone"], "The session cookie expires"),
     (&["checkpoint", "list"], "no checkpoints"),

@@ -105,8 +105,9 @@ fn briefing_fact(host: &Host, account: &Account) -> String {
     match (&account.briefing.text, account.briefing.as_delivered, &account.agent.briefing_hash) {
         (None, _, Some(hash)) => format!("gone from {place}; its SHA-256 was {hash}"),
         (None, _, None) => "none".into(),
-        (Some(text), true, _) => {
-            format!("as delivered, {}{from}", count(text.lines().count(), "line", "lines"))
+        (Some(_), true, _) => {
+            let lines = count(account.briefing.sources.values().sum(), "line", "lines");
+            format!("as delivered, {lines}, about {} tokens{from}", account.briefing.tokens)
         }
         (Some(_), false, _) => paint(WARNING, &format!("{place} is not what was delivered any more")) + &from,
     }

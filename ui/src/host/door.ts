@@ -200,6 +200,14 @@ turns: Array<Turn>,
  */
 briefing: Array<BriefingLine>, 
 /**
+ * Estimated tokens of the document as delivered.
+ */
+briefing_tokens: number, 
+/**
+ * It had a briefing, which is not kept any more.
+ */
+briefing_gone: boolean, 
+/**
  * The document as delivered, as HTML made by us.
  */
 briefing_html: string, 

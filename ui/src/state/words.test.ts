@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { age, bytes, count, day, list, number, price, sentence, took } from './words'
+import { age, bytes, count, day, list, number, old, price, sentence, took } from './words'
 
 const NOW = Date.parse('2026-11-30T11:04:00Z')
 const before = (seconds: number) => new Date(NOW - seconds * 1000).toISOString()
@@ -25,8 +25,19 @@ describe('words', () => {
     [2, '2 ms'],
     [999.6, '1000 ms'],
     [1504, '1.5 s'],
+    [107_000, '2 min'],
+    [59_700, '1 min'],
     [49 * 60_000, '49 min'],
+    [107 * 60_000, '2 h'],
   ])('%f ms took %s', (ms, words) => expect(took(ms)).toBe(words))
+
+  it.each([
+    ['2026-11-30T00:00:00Z', 'today'],
+    ['2026-11-26T23:59:00Z', '4 d'],
+    ['2026-11-26T00:00:00Z', '4 d'],
+    ['2024-11-26T00:00:00Z', '2 y'],
+    [null, ''],
+  ])('a memory of %s is %s old, whether or not its time is known', (at, words) => expect(old(at, NOW)).toBe(words))
 
   it.each([
     [before(60), 'today'],

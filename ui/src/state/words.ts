@@ -26,12 +26,21 @@ export function age(at: string | number | null, now: number): string {
   return `${Math.floor(ms / (365 * D))} y`
 }
 
-/** How long something took: "840 ms", "1.5 s", "49 min". */
+/** How old a memory is, in days of the calendar of its citation (UTC): "today", "4 d", "2 y". A citation tells no time. */
+export function old(at: string | null, now: number): string {
+  const then = at === null ? NaN : Date.parse(at)
+  if (Number.isNaN(then)) return ''
+  const days = Math.floor(now / D) - Math.floor(then / D)
+  if (days < 1) return 'today'
+  return days < 365 ? `${days} d` : `${Math.floor(days / 365)} y`
+}
+
+/** How long something took or lasts: "840 ms", "1.5 s", "49 min". */
 export function took(ms: number): string {
   if (ms < S) return `${Math.round(ms)} ms`
   if (ms < 10 * S) return seconds(ms)
-  if (ms < 2 * MIN) return `${Math.round(ms / S)} s`
-  if (ms < 2 * H) return `${Math.round(ms / MIN)} min`
+  if (Math.round(ms / S) < 60) return `${Math.round(ms / S)} s`
+  if (Math.round(ms / MIN) < 60) return `${Math.round(ms / MIN)} min`
   return `${Math.round(ms / H)} h`
 }
 

@@ -13,6 +13,7 @@ use crate::registry::checkpoints::Stored;
 use crate::registry::conversations::Conversation;
 use crate::registry::messages::Message;
 use crate::registry::states::Turn;
+use crate::spawn::briefing::estimate_tokens;
 use crate::spawn::deliver::BRIEFING_FILE;
 use crate::spawn::launch;
 use crate::spawn::undo::describe;
@@ -30,6 +31,8 @@ pub struct Briefing {
     pub text: Option<String>,
     /// The text is the one that was delivered, byte for byte.
     pub as_delivered: bool,
+    /// Estimated tokens of the text.
+    pub tokens: usize,
     /// How many of its lines each source gave, by name.
     pub sources: BTreeMap<String, usize>,
 }
@@ -113,7 +116,8 @@ fn briefing(path: PathBuf, hash: Option<&str>) -> Briefing {
     let as_delivered = bytes.as_deref().is_some_and(|bytes| Some(files::sha256(bytes).as_str()) == hash);
     let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let sources = text.as_deref().map(cited).unwrap_or_default();
-    Briefing { path, text, as_delivered, sources }
+    let tokens = text.as_deref().map(estimate_tokens).unwrap_or_default();
+    Briefing { path, text, as_delivered, tokens, sources }
 }
 
 /// Sources by the citation that ends each of their lines: `[name · date · id]`.

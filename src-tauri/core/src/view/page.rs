@@ -43,6 +43,8 @@ pub fn page(
             })
             .collect(),
         briefing: preview::delivered(document),
+        briefing_tokens: u32::try_from(account.briefing.tokens).unwrap_or(u32::MAX),
+        briefing_gone: account.briefing.text.is_none() && agent.briefing_hash.is_some(),
         briefing_html: markdown::html(document),
         checkpoints: account
             .checkpoints

@@ -504,6 +504,10 @@ pub struct AgentPage {
     pub turns: Vec<Turn>,
     /// The lines of the briefing as delivered.
     pub briefing: Vec<BriefingLine>,
+    /// Estimated tokens of the document as delivered.
+    pub briefing_tokens: u32,
+    /// It had a briefing, which is not kept any more.
+    pub briefing_gone: bool,
     /// The document as delivered, as HTML made by us.
     pub briefing_html: String,
     /// Checkpoints, newest first.

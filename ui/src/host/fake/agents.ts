@@ -87,6 +87,8 @@ export function page(found: AgentRow): AgentPage {
       { at: ago(2, 'min'), state: found.state, needs: found.needs, by: null },
     ],
     briefing: LINES.filter((line) => line.left_out === null).map((line) => (line.id === 'm-9' ? { ...line, used_at: ago(62, 'min') } : line)),
+    briefing_tokens: 724,
+    briefing_gone: false,
     briefing_html: '<h2>What the user said before</h2><ul><li>Refresh tokens rotate on every use.</li></ul><p>&lt;script&gt; stays text.</p>',
     checkpoints: [
       { id: 'c2', at: ago(12, 'min'), title: '家族撤销已改好' },

@@ -1,6 +1,8 @@
-import { screen, waitFor, within } from '@testing-library/svelte'
+import { render, screen, waitFor, within } from '@testing-library/svelte'
 import { describe, expect, it } from 'vitest'
+import { page } from '../../host/fake/agents'
 import { openApp } from '../../test-app'
+import Delivered from './Delivered.svelte'
 
 const shown = () => screen.findByRole('heading', { name: 'Briefing as delivered' })
 
@@ -12,7 +14,7 @@ describe('one agent', () => {
     expect(screen.getByText('You told it: 继续，把重试也加上')).toBeVisible()
     expect(screen.getByText('Race reproduced')).toBeVisible()
     expect(screen.getByText('touch made.txt')).toBeVisible()
-    expect(screen.getByText('7 lines · 436 tokens')).toBeVisible()
+    expect(screen.getByText('7 lines, about 724 tokens')).toBeVisible()
     expect(screen.getByText('used 10:02')).toBeVisible()
     expect(screen.getByText('agents/api-7f3a/run.sh')).toBeVisible()
   })
@@ -84,6 +86,16 @@ describe('one agent', () => {
     host.world.changed()
     expect(await screen.findByText('needs you')).toBeVisible()
     await waitFor(() => expect(asked('agent').length).toBeGreaterThan(1))
+  })
+
+  it('says that a briefing was put away, and not that there was none', async () => {
+    const { host } = openApp('?page=agent/nobody')
+    const told = { ...page(host.world.agents[0]!), briefing: [], briefing_html: '', briefing_tokens: 0 }
+    render(Delivered, { page: { ...told, briefing_gone: true } })
+    expect(screen.getByText(/It had a briefing, which was put away/)).toBeVisible()
+    expect(screen.queryByText(/0 lines/)).toBeNull()
+    render(Delivered, { page: told })
+    expect(screen.getByText('It started without a briefing.')).toBeVisible()
   })
 
   it('shows the document with its markup as text', async () => {
