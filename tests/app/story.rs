@@ -78,6 +78,9 @@ fn from_the_first_run_to_a_cleanup_taken_back_by_clicks_and_keys() {
     assert!(!world.path(".pao/config.toml").exists());
     // What was worked in lately is ticked already.
     panel.click("button", "Watch 1 folder");
+    // It goes on with what all this was for.
+    panel.until("the spawn panel", || panel.has("field", "What should the agent do?"));
+    panel.press("Escape");
     panel.is_shown(false);
     let config = world.read(".pao/config.toml");
     assert!(config.contains("hotkey") && config.contains("~/code"), "{config}");

@@ -16,13 +16,13 @@ use crate::shell::Shell;
 use crate::{events, hotkey, switches};
 
 /// What the first run is about, by the names the doctor has for it.
-const ABOUT: [&str; 5] = ["agent", "claude-code", "terminal", "history", "transcripts"];
+const ABOUT: [&str; 4] = ["agent", "login", "terminal", "history"];
 /// How many lines of a sample are shown.
 const SAMPLE: usize = 2;
 
 pub async fn first_run(shell: &Shell, _with: ()) -> Result<FirstRun, Error> {
     let checks = doctor::examine(&shell.host).await;
-    let checks: Vec<Check> = checks.iter().filter(|c| ABOUT.contains(&&*c.name)).map(Into::into).collect();
+    let checks = checks.iter().filter(|c| ABOUT.contains(&&*c.name)).map(|c| here(c.into())).collect();
     let context = shell.context_to_ask().await?;
     let (proposals, sessions) = projects::proposed(&shell.host, &context.config).await;
     let recent =
@@ -46,6 +46,20 @@ pub async fn first_run(shell: &Shell, _with: ()) -> Result<FirstRun, Error> {
     Ok(first)
 }
 
+/// A check whose cure is something to be done in a window, and no command to type.
+fn here(mut check: Check) -> Check {
+    if check.cure.contains("pao ") {
+        check.cure = match check.name.as_str() {
+            "agent" => "Install it, or say in the settings where it is.",
+            "terminal" => "Choose another in the settings.",
+            "history" => "They are being read now.",
+            _ => "",
+        }
+        .into();
+    }
+    check
+}
+
 pub async fn finish(shell: &Shell, with: FirstChoices) -> Result<(), Error> {
     if !with.roots.is_empty() {
         watch_exactly(shell, with.roots)?;
@@ -60,4 +74,22 @@ pub async fn finish(shell: &Shell, with: FirstChoices) -> Result<(), Error> {
     // The key now stands in the file, `off` included, which is what ends the first run.
     events::look_for_agent(shell.clone()).await;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cure_is_a_command_to_type() {
+        let check = |name: &str, cure: &str| Check {
+            name: name.into(),
+            state: "warning",
+            found: String::new(),
+            cure: cure.into(),
+        };
+        assert_eq!(here(check("history", "pao index")).cure, "They are being read now.");
+        let login = check("login", "start Claude Code once by hand and log in");
+        assert_eq!(here(login.clone()), login);
+    }
 }

@@ -70,6 +70,7 @@ export function firstRun(): FirstRun {
   return {
     checks: [
       check('Agent', 'Claude Code 2.4 in /opt/homebrew/bin'),
+      { name: 'login', state: 'warning', found: 'no sign of a login to Claude Code', cure: 'start Claude Code once by hand and log in, or set ANTHROPIC_API_KEY' },
       check('Terminal', 'Terminal; macOS asks you once, at the first spawn'),
       check('Transcripts', '214 sessions in 31 folders, indexed in 8 s'),
     ],

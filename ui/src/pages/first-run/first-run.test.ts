@@ -18,7 +18,23 @@ describe('the first run', () => {
     expect(screen.getByRole('button', { name: 'Watch 1 folder' })).toBeEnabled()
     await user.keyboard('{Enter}')
     await waitFor(() => expect(asked('finish_first_run')).toEqual([{ roots: ['/Users/dev/code'], open_at_login: true, hotkey: 'Ctrl+Alt+Cmd+P' }]))
-    await waitFor(() => expect(asked('close')).toEqual(['panel']))
+    expect(await screen.findByRole('textbox', { name: 'What should the agent do?' })).toBeVisible()
+    expect(asked('close')).toEqual([])
+  })
+
+  it('proposes a hotkey, which is not kept where it is switched off', async () => {
+    const { user, asked } = openApp('?page=first-run&first')
+    const box = await screen.findByRole('checkbox', { name: /^Open the spawn panel from anywhere with/ })
+    expect(box).toBeChecked()
+    await user.click(box)
+    await user.click(screen.getByRole('button', { name: 'Watch 2 folders' }))
+    await waitFor(() => expect(asked('finish_first_run')).toMatchObject([{ hotkey: null }]))
+    expect(asked('set_hotkey')).toEqual([])
+  })
+
+  it('says that nobody is logged in, as the doctor does', async () => {
+    openApp('?page=first-run&first')
+    expect(await screen.findByText(/no sign of a login to Claude Code/)).toHaveTextContent(/Start Claude Code once by hand and log in/i)
   })
 
   it('adds a folder and changes the hotkey', async () => {
