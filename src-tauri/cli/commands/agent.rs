@@ -106,7 +106,7 @@ fn briefing_fact(host: &Host, account: &Account) -> String {
         (None, _, Some(hash)) => format!("gone from {place}; its SHA-256 was {hash}"),
         (None, _, None) => "none".into(),
         (Some(_), true, _) => {
-            let lines = count(account.briefing.sources.values().sum(), "line", "lines");
+            let lines = count(account.briefing.sources.values().sum::<usize>(), "line", "lines");
             format!("as delivered, {lines}, about {} tokens{from}", account.briefing.tokens)
         }
         (Some(_), false, _) => paint(WARNING, &format!("{place} is not what was delivered any more")) + &from,
