@@ -33,7 +33,7 @@ without coming to one, 8 it needs you, where you wait for it to be idle.";
 #[derive(Debug, Args)]
 pub struct Tell {
     /// The agent (unless --all or --project is given), then the text; - reads it from standard input
-    #[arg(value_name = "NAME] [TEXT", required_unless_present_any = ["list", "withdraw"])]
+    #[arg(value_name = "NAME TEXT", required_unless_present_any = ["list", "withdraw"])]
     pub words: Vec<String>,
     /// Tell every agent that runs
     #[arg(long, conflicts_with = "project")]
@@ -118,7 +118,7 @@ pub struct Handover {
     #[arg(value_name = "FROM")]
     pub from: String,
     /// Who gets it (unless --new is given), then what it is to do
-    #[arg(value_name = "TO] [TEXT", required_unless_present = "new")]
+    #[arg(value_name = "TO TEXT", required_unless_present = "new")]
     pub words: Vec<String>,
     /// Start a new agent with it
     #[arg(long)]

@@ -198,6 +198,12 @@ impl Editor {
     /// Removes a source from the file and returns what it was.
     pub fn remove_source(&mut self, name: &str) -> Result<SourceConfig, Error> {
         let Some(source) = self.config.sources.remove(name) else {
+            if self.config.implied_history() == Some(name) {
+                return Err(Error::user(
+                    format!("the source {name} is there by itself"),
+                    format!("switch it off: pao config set sources.{name}.enabled false"),
+                ));
+            }
             let hint = match keys::nearest(name, self.config.sources.keys().map(String::as_str)) {
                 Some(near) => format!("did you mean {near}?"),
                 None => "see `pao sources`".into(),

@@ -81,6 +81,10 @@ impl Indexing {
             return;
         }
         self.news = None;
+        // Where everything of ours was removed nothing is made anew.
+        if !host.pao_home.is_dir() {
+            return;
+        }
         let run = Run::new(&host.exe).args(["index", "--quiet"]).env("PAO_HOME", &host.pao_home);
         let run = run.cwd(&host.home).limit(LIMIT);
         let work = async move {

@@ -7,14 +7,38 @@ use serde::{Deserialize, Serialize};
 use sqlx::Row;
 
 use super::{Registry, RegistryError, stamp, time};
+use crate::host::files;
 
 /// What the user agreed to for one folder and one host agent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Consents {
     /// The folder may be marked as trusted for the host agent.
     pub trust: bool,
+    /// A mark of what trusting enabled there when that was agreed to; `None` where an earlier version did not keep it.
+    pub enables: Option<String>,
     /// Agents may run there without asking for anything.
     pub skip_permissions: bool,
+}
+
+impl Consents {
+    /// Whether trust was agreed to as it would be now: the path may lead to another folder, or to more than was shown.
+    pub fn trusts(&self, enables: &[String]) -> bool {
+        let as_then = match &self.enables {
+            Some(mark) => *mark == mark_of(enables),
+            None => enables.is_empty(),
+        };
+        self.trust && as_then
+    }
+
+    /// Trust is agreed to, where it enables this.
+    pub fn trust(&mut self, enables: &[String]) {
+        self.trust = true;
+        self.enables = Some(mark_of(enables));
+    }
+}
+
+fn mark_of(enables: &[String]) -> String {
+    files::sha256(enables.join("\0").as_bytes())
 }
 
 /// The choices of a folder's last spawn. Names as in options and JSON; what was not chosen is absent.
@@ -48,7 +72,7 @@ impl Registry {
     /// What the user agreed to for a folder and the host agent of that kind. A yes to one program is none to another.
     pub async fn consents(&self, folder: &Path, kind: &str) -> Result<Consents, RegistryError> {
         let row = sqlx::query(
-            "SELECT trust_agreed_at, skip_agreed_at FROM consents WHERE folder = ? AND host_agent = ?",
+            "SELECT trust_agreed_at, skip_agreed_at, trust_enables FROM consents WHERE folder = ? AND host_agent = ?",
         )
         .bind(folder.to_string_lossy())
         .bind(kind)
@@ -57,7 +81,8 @@ impl Registry {
         let Some(row) = row else { return Ok(Consents::default()) };
         let trust: Option<String> = row.try_get(0)?;
         let skip: Option<String> = row.try_get(1)?;
-        Ok(Consents { trust: trust.is_some(), skip_permissions: skip.is_some() })
+        let enables = row.try_get(2)?;
+        Ok(Consents { trust: trust.is_some(), enables, skip_permissions: skip.is_some() })
     }
 
     /// All folders that are remembered.
@@ -74,18 +99,20 @@ impl Registry {
         &self,
         folder: &Path,
         kind: &str,
-        consents: Consents,
+        consents: &Consents,
         now: DateTime<Utc>,
     ) -> Result<(), RegistryError> {
         let now = stamp(now);
         sqlx::query(
-            "INSERT INTO consents (folder, host_agent, trust_agreed_at, skip_agreed_at) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (folder, host_agent) DO UPDATE SET trust_agreed_at = ?3, skip_agreed_at = ?4",
+            "INSERT INTO consents (folder, host_agent, trust_agreed_at, skip_agreed_at, trust_enables)
+             VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (folder, host_agent)
+             DO UPDATE SET trust_agreed_at = ?3, skip_agreed_at = ?4, trust_enables = ?5",
         )
         .bind(folder.to_string_lossy())
         .bind(kind)
         .bind(consents.trust.then_some(&now))
         .bind(consents.skip_permissions.then_some(&now))
+        .bind(consents.enables.as_ref().filter(|_| consents.trust))
         .execute(&mut *self.lock().await)
         .await?;
         Ok(())

@@ -174,6 +174,9 @@ const STEPS: &[&str] = &[
     ALTER TABLE agents ADD COLUMN origin_name TEXT;
     ALTER TABLE agents ADD COLUMN origin_checkpoint TEXT;
 ",
+    "
+    ALTER TABLE consents ADD COLUMN trust_enables TEXT;
+",
 ];
 
 /// Newest version we know.

@@ -113,9 +113,16 @@ async fn consents_choices_and_pauses_are_remembered_per_folder_and_source() {
     let choices = Choices { budget: Some(900), without_sources: vec!["facts".into()], ..Choices::default() };
     registry.set_choices(&folder, &choices).await.unwrap();
     assert_eq!(registry.consents(&folder, "codex").await.unwrap(), Consents::default());
-    let yes = Consents { trust: true, skip_permissions: false };
-    registry.set_consents(&folder, "codex", yes, noon()).await.unwrap();
-    assert_eq!(registry.consents(&folder, "codex").await.unwrap(), yes);
+    let hooks = ["hook: make".to_string()];
+    let mut yes = Consents::default();
+    yes.trust(&hooks);
+    registry.set_consents(&folder, "codex", &yes, noon()).await.unwrap();
+    let kept = registry.consents(&folder, "codex").await.unwrap();
+    assert_eq!(kept, yes);
+    // A yes was to what was shown, and to nothing that came into the folder's place.
+    assert!(kept.trusts(&hooks) && !kept.trusts(&[]) && !kept.trusts(&["hook: rm".into()]));
+    let early = Consents { enables: None, ..kept };
+    assert!(early.trusts(&[]) && !early.trusts(&hooks));
     // A yes to one program is none to another.
     assert_eq!(registry.consents(&folder, "claude-code").await.unwrap(), Consents::default());
     assert_eq!(registry.choices(&folder).await.unwrap(), choices);

@@ -62,9 +62,10 @@ pub async fn take_back(context: &Context, folder: &Path, back: Back) -> Result<V
         let left = Consents {
             trust: known.trust && !back.trust,
             skip_permissions: known.skip_permissions && !back.skip_permissions,
+            enables: known.enables.clone(),
         };
         if left != known {
-            registry.set_consents(folder, kind, left, host.now()).await?;
+            registry.set_consents(folder, kind, &left, host.now()).await?;
         }
     }
     if !back.trust {
@@ -118,9 +119,9 @@ mod tests {
         let context = Context { host, config: Config::default(), registry, without_registry: None };
         let Context { host, registry, .. } = &context;
         trust::grant(host, registry, "a1", &place, host.now()).await.unwrap();
-        let yes = Consents { trust: true, skip_permissions: true };
+        let yes = Consents { trust: true, enables: None, skip_permissions: true };
         for kind in ["claude-code", "codex"] {
-            registry.set_consents(folder, kind, yes, host.now()).await.unwrap();
+            registry.set_consents(folder, kind, &yes, host.now()).await.unwrap();
         }
 
         take_back(&context, folder, Back { skip_permissions: true, trust: false }).await.unwrap();

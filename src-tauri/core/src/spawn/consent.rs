@@ -2,6 +2,7 @@
 
 use crate::Context;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use super::passed::{Agreed, Permission, Topic};
 use super::request::{Consent, Face};
@@ -25,39 +26,35 @@ pub(super) async fn consents(
     }
     let folder = &topic.folder;
     let mut known = registry.consents(folder, ground.agent.kind).await?;
-    let before = known;
+    let before = known.clone();
     let mut agreed = BTreeSet::new();
-    let place = ground.trust(topic);
-    if !trust::look(&place)? && !known.trust {
-        known.trust = ask(
-            face,
-            &Consent::Trust {
-                agent: ground.agent.display,
-                folder: folder.clone(),
-                enables: enables(ground.agent, topic),
-            },
-        )?;
+    let enables = enables(ground.agent, folder, topic.project.worktree.as_deref());
+    if !trust::look(&ground.trust(topic))? && !known.trusts(&enables) {
+        let (agent, folder) = (ground.agent.display, folder.clone());
+        ask(face, &Consent::Trust { agent, folder, enables: enables.clone() })?;
+        known.trust(&enables);
     }
     agreed.insert(Agreed::Trust);
     if permission == Permission::Skip {
         if !known.skip_permissions {
             let needs = ground.agent.skip_setting.unwrap_or_default().to_string();
-            known.skip_permissions = ask(
+            ask(
                 face,
                 &Consent::SkipPermissions { agent: ground.agent.display, folder: folder.clone(), needs },
             )?;
+            known.skip_permissions = true;
         }
         agreed.insert(Agreed::SkipPermissions);
     }
     if known != before {
-        registry.set_consents(folder, ground.agent.kind, known, host.now()).await?;
+        registry.set_consents(folder, ground.agent.kind, &known, host.now()).await?;
     }
     Ok(agreed)
 }
 
-fn ask(face: &dyn Face, consent: &Consent) -> Result<bool, Error> {
+fn ask(face: &dyn Face, consent: &Consent) -> Result<(), Error> {
     if face.agree(consent)? {
-        return Ok(true);
+        return Ok(());
     }
     Err(match consent {
         Consent::Trust { agent, .. } => Error::user(
@@ -71,8 +68,9 @@ fn ask(face: &dyn Face, consent: &Consent) -> Result<bool, Error> {
     })
 }
 
-pub(super) fn enables(agent: &HostAgent, topic: &Topic) -> Vec<String> {
-    trust::inspect(agent, &topic.folder, topic.project.worktree.as_deref())
+/// What trusting a folder of a working tree enables, in words.
+pub fn enables(agent: &HostAgent, folder: &Path, worktree: Option<&Path>) -> Vec<String> {
+    trust::inspect(agent, folder, worktree)
         .into_iter()
         .map(|found| format!("{}: {}", found.kind.name(), found.text))
         .collect()

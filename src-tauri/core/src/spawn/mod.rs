@@ -7,7 +7,7 @@ pub mod again;
 pub mod agreed;
 pub mod briefing;
 mod choices;
-mod consent;
+pub mod consent;
 pub mod deliver;
 pub mod gather;
 pub mod launch;
@@ -114,12 +114,19 @@ pub async fn dry_run(
     let place = ground.trust(&warm.topic);
     if trust::cannot_be_said(&place)? {
         let file = context.host.display(place.config);
-        would.push(format!("leave trust to {} itself: it has no {file} yet", ground.agent.display));
+        let agent = ground.agent.display;
+        would.push(format!(
+            "ask for your trust, and answer {agent}'s own question with it: it has no {file} yet"
+        ));
     } else if trust::look(&place)? {
         would.push(format!("leave the folder trusted in {}", context.host.display(place.config)));
     } else {
         would.push(format!("mark the folder as trusted in {}", context.host.display(place.config)));
-        would.extend(enables(ground.agent, &warm.topic).iter().map(|what| format!("  which enables {what}")));
+        would.extend(
+            enables(ground.agent, &warm.topic.folder, warm.topic.project.worktree.as_deref())
+                .iter()
+                .map(|what| format!("  which enables {what}")),
+        );
     }
     if let Some(folder) = ground.agent.context_folder(&context.host.agent_dir(&id))
         && plan.way == Way::Session

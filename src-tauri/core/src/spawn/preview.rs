@@ -43,9 +43,11 @@ pub async fn preview(
     let warm = warm(context, request, &steps, cancel).await?;
     let settled = &warm.settled;
     let known = context.registry.consents(&warm.topic.folder, settled.agent.kind).await?;
+    let topic = &warm.topic;
+    let enables = enables(settled.agent, &topic.folder, topic.project.worktree.as_deref());
     let trust = match ground(context, settled.agent).await {
-        Ok(ground) if !known.trust && !trust::look(&ground.trust(&warm.topic)).unwrap_or(false) => {
-            Some(enables(settled.agent, &warm.topic))
+        Ok(ground) if !known.trusts(&enables) && !trust::look(&ground.trust(topic)).unwrap_or(false) => {
+            Some(enables)
         }
         _ => None,
     };

@@ -68,8 +68,11 @@ fn recent(seen: &Seen<'_>) -> Vec<ProjectRow> {
     let mut folders: BTreeSet<&Path> = seen.folders.iter().map(PathBuf::as_path).collect();
     folders.extend(seen.agents.iter().map(|agent| agent.folder.as_path()));
     folders.retain(|folder| !folder.ancestors().any(|up| watched.contains(up)));
-    let mut rows: Vec<ProjectRow> = projects.iter().map(|project| watched_project(seen, project)).collect();
-    rows.extend(folders.into_iter().map(|folder| project(seen, folder)));
+    // No agent can be started where the path cannot be said.
+    let said = |folder: &&Path| folder.to_str().is_some_and(|path| !path.contains(char::is_control));
+    let watched = projects.iter().filter(|project| said(&project.folder.as_path()));
+    let mut rows: Vec<ProjectRow> = watched.map(|project| watched_project(seen, project)).collect();
+    rows.extend(folders.into_iter().filter(said).map(|folder| project(seen, folder)));
     rows.sort_by(|a, b| b.active_at.cmp(&a.active_at).then_with(|| a.folder.cmp(&b.folder)));
     rows
 }

@@ -13,7 +13,7 @@ use super::plan::{self, Asks, Group, Item, Of, Plan, Thing, stays};
 use super::record::{Aside, Open, Part, Piece, Record, Stage, Standing, place};
 use super::work::{self, Work};
 use super::{CleanError, PATIENCE, alone, orphans, undo};
-use crate::agent::{self, TrustRecord};
+use crate::agent::{self, HostAgent};
 use crate::host::process::{self, Identity};
 use crate::host::{Host, files};
 use crate::keepsake::Keepsake;
@@ -207,7 +207,7 @@ fn keep(host: &Host, dir: &Path, name: &str, item: &Item) -> Result<Aside, Clean
         }
         Thing::Journalled { change: change @ Change::Trust { config, .. }, .. }
         | Thing::Found { change: change @ Change::Trust { config, .. }, .. } => {
-            trust::keepsake(change, trust_record(host, config))?
+            trust::keepsake(change, trusting(host, config).trust)?
         }
         Thing::Journalled { agent, change } | Thing::Found { agent, change } => {
             deliver::keepsake(change, agent)?
@@ -235,9 +235,9 @@ fn keep(host: &Host, dir: &Path, name: &str, item: &Item) -> Result<Aside, Clean
 }
 
 /// Keys of the trust record in that file.
-pub(super) fn trust_record(host: &Host, config: &Path) -> TrustRecord {
+pub(super) fn trusting(host: &Host, config: &Path) -> &'static HostAgent {
     let known = agent::ALL.iter().copied().find(|agent| agent.trust_file(host) == *config);
-    known.or_else(|| agent::by_trust_file(config)).unwrap_or(agent::ALL[0]).trust
+    known.or_else(|| agent::by_trust_file(config)).unwrap_or(agent::ALL[0])
 }
 
 type Outcome = (Stage, String);
@@ -382,7 +382,7 @@ async fn take_back(
         registry.change_undone(entry.id).await?;
         return Ok((Stage::Kept, format!("{} works there too", other.name)));
     }
-    Ok(match trust::undo(host, registry, entry, trust_record(host, config)).await? {
+    Ok(match trust::undo(host, registry, entry, trusting(host, config).trust).await? {
         Some(trust::Revoked::Removed) => removed(),
         Some(trust::Revoked::Gone) | None => gone_by(aside),
     })

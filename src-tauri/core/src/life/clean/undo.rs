@@ -7,15 +7,18 @@ use std::path::Path;
 
 use chrono::{DateTime, Utc};
 
-use super::apply::{resume, stamped, trust_record};
+use super::apply::{resume, stamped, trusting};
 use super::plan::{Item, Of, Thing};
 use super::record::{Aside, Open, Record, Stage, Standing, history};
 use super::work;
 use super::{CleanError, PATIENCE, alone};
+use crate::agent::HostAgent;
 use crate::host::{Host, files};
 use crate::keepsake::Keepsake;
+use crate::project::Project;
 use crate::registry::change::Change;
 use crate::registry::{Registry, RegistryError};
+use crate::spawn::consent::enables;
 use crate::spawn::{deliver, trust};
 
 /// Undoes the cleanup of that id, or the last one that was not undone.
@@ -161,10 +164,14 @@ async fn restore(
         (Change::Private { path }, Aside::Tree { name }) => {
             return private(host, registry, agent, change, path, &dir.join(name), journalled).await;
         }
-        (Change::Trust { config, .. }, _) => {
-            let record = trust_record(host, config);
+        (Change::Trust { config, folder, .. }, _) => {
+            let trusting = trusting(host, config);
+            if is_another(registry, trusting, Path::new(folder)).await? {
+                let why = "what is there now is not what you agreed to trust; the next spawn there asks";
+                return Ok(Some(why.into()));
+            }
             let keepsake = keepsake(dir, aside)?;
-            let back = trust::restore(host, registry, change, &keepsake, agent, record).await?;
+            let back = trust::restore(host, registry, change, &keepsake, agent, trusting.trust).await?;
             return Ok((!back).then(|| format!("{} is gone", config.display())));
         }
         _ => {}
@@ -176,6 +183,15 @@ async fn restore(
         Some(deliver::Restored::Refused(why)) => Some(why),
         None => Some("no room knows it".into()),
     })
+}
+
+/// Whether a path leads elsewhere than when its folder was trusted, or trusting it enables something else.
+async fn is_another(registry: &Registry, agent: &HostAgent, folder: &Path) -> Result<bool, CleanError> {
+    if folder.canonicalize().is_ok_and(|real| real != folder) {
+        return Ok(true);
+    }
+    let enables = enables(agent, folder, Project::of(folder).worktree.as_deref());
+    Ok(!enables.is_empty() && !registry.consents(folder, agent.kind).await?.trusts(&enables))
 }
 
 fn keepsake(dir: &Path, aside: &Aside) -> Result<Keepsake, CleanError> {
