@@ -148,7 +148,8 @@ fn trust_is_asked_once_with_what_it_enables_and_a_no_leaves_nothing_behind() {
     end(&claude, &folder);
     // What has come into it since nobody has agreed to, neither by a new spawn nor by what a cleanup puts back.
     let settings = folder.join(".claude/settings.json");
-    fs::write(&settings, fs::read_to_string(&settings).unwrap().replace("echo checked", "echo more")).unwrap();
+    fs::write(&settings, fs::read_to_string(&settings).unwrap().replace("echo checked", "echo more"))
+        .unwrap();
     let refused = world.pao(words).run();
     assert_eq!(refused.code, Some(2), "{}", refused.screen);
     assert!(refused.stdout.contains("is not trusted yet"), "{}", refused.screen);
