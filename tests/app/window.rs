@@ -11,6 +11,9 @@ use super::desktop::{Desktop, PATIENCE};
 /// How an element is called on the wire.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
+/// How long a window may take to get the focus; some are used without it.
+const FOCUS: std::time::Duration = std::time::Duration::from_secs(3);
+
 /// Finds by role and name what a person could reach now: in the topmost dialog, where there is one. A name is what
 /// assistive technology reads, from its beginning on.
 const FIND: &str = r"
@@ -164,7 +167,12 @@ impl Window<'_> {
         self.act(&strokes.collect::<Vec<_>>());
     }
 
+    /// A window that has just come up takes keys a moment later than it can be read; a person sees when it does.
     fn act(&self, strokes: &[Value]) {
+        let until = Instant::now() + FOCUS;
+        while self.run("return document.hasFocus()", &json!([])) != true && Instant::now() < until {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
         let body = json!({ "actions": [{ "type": "key", "id": "keyboard", "actions": strokes }] });
         self.drive("POST", "actions", &body).unwrap_or_else(|error| panic!("keys: {error}"));
     }
