@@ -42,6 +42,7 @@ pub async fn run(host: Host, screen: Screen, what: Clean) -> Result<u8, Error> {
     }
     let wanted = Wanted {
         names: what.names.clone(),
+        one_by_one: false,
         older_than: what.older_than.map(|days| TimeDelta::days(days.into())),
         folder: what.folder.as_ref().map(|folder| host.cwd.join(folder)),
     };

@@ -33,14 +33,19 @@ pub async fn forget(shell: &Shell, id: String) -> Result<CleanDone, Error> {
 
 pub async fn plan(shell: &Shell, _with: ()) -> Result<CleanPlan, Error> {
     let context = shell.context_to_ask().await?;
-    let plan = clean::plan(&context.host, &context.registry, &Wanted::default()).await?;
+    let plan = clean::plan(&context.host, &context.registry, &from_the_list()).await?;
     Ok(cleanup::plan(&plan, context.host.now()))
 }
 
 pub async fn clean(shell: &Shell, chosen: Vec<String>) -> Result<CleanDone, Error> {
     let context = shell.context().await?;
-    let plan = clean::plan(&context.host, &context.registry, &Wanted::default()).await?;
+    let plan = clean::plan(&context.host, &context.registry, &from_the_list()).await?;
     made(shell, &context, plan, &chosen.into_iter().collect()).await
+}
+
+/// Every entry has a tick of its own, so a paused agent can be chosen there, too.
+fn from_the_list() -> Wanted {
+    Wanted { one_by_one: true, ..Wanted::default() }
 }
 
 async fn made(

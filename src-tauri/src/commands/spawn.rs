@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pao_core::Error;
 use pao_core::capture::redact::redact;
+use pao_core::host::Host;
 use pao_core::marks;
 use pao_core::registry::agents::Agent;
 use pao_core::spawn::passed::Permission;
@@ -19,7 +20,7 @@ use crate::shell::Shell;
 
 pub async fn preview(shell: &Shell, wish: Wish) -> Result<Preview, Error> {
     let cancel = shell.next_preview();
-    let request = request(&wish)?;
+    let request = request(&wish, &shell.host)?;
     let context = shell.context_to_ask().await?;
     let made = spawn::preview::preview(&context, &request, &Unasked, &cancel).await?;
     shell.asked(&made.brief.gathered.reports);
@@ -28,13 +29,13 @@ pub async fn preview(shell: &Shell, wish: Wish) -> Result<Preview, Error> {
     let agents = context.registry.agents().await?;
     let here = |agent: &&Agent| agent.folder == *folder;
     let neighbours = agents.iter().filter(here).filter(|a| a.state.live()).map(|a| a.name.clone()).collect();
-    let found = if wish.folder.is_none() { topic::mentioned(&wish.text, &context.host) } else { None };
+    let found = if request.folder.is_none() { topic::mentioned(&wish.text, &context.host) } else { None };
     let around = Around { host: &context.host, typed: (&wish.text, found), neighbours };
     Ok(view::preview(&made, around))
 }
 
 pub async fn spawn(shell: &Shell, wish: Wish) -> Result<String, Error> {
-    let request = request(&wish)?;
+    let request = request(&wish, &shell.host)?;
     Ok(begin(shell, request))
 }
 
@@ -81,7 +82,7 @@ pub async fn jobs(shell: &Shell, _with: ()) -> Result<Vec<Job>, Error> {
 }
 
 /// What the window chose, checked.
-fn request(wish: &Wish) -> Result<Request, Error> {
+fn request(wish: &Wish, host: &Host) -> Result<Request, Error> {
     let unknown = |what: &str, word: &str| Error::internal(format!("the window asks for {what} {word:?}"));
     let permission = wish.permission.as_deref();
     let permission =
@@ -89,8 +90,9 @@ fn request(wish: &Wish) -> Result<Request, Error> {
     let delivery = wish.delivery.as_deref();
     let delivery = delivery.map(|word| Delivery::from_name(word).ok_or_else(|| unknown("delivery", word)));
     let filled = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+    let folder = |text: &Option<String>| filled(text).map(PathBuf::from);
     Ok(Request {
-        folder: filled(&wish.folder).map(PathBuf::from),
+        folder: topic::beside(folder(&wish.folder), folder(&wish.otherwise), &wish.text, host),
         text: wish.text.clone(),
         name: filled(&wish.name),
         agent: filled(&wish.agent),

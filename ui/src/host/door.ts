@@ -486,7 +486,15 @@ bytes: number,
 /**
  * Why it is not selected by itself.
  */
-left_out: string | null, };
+left_out: string | null, 
+/**
+ * What selecting it means, where that takes a yes of its own.
+ */
+means: string | null, 
+/**
+ * It cannot be selected.
+ */
+held: boolean, };
 
 /**
  * What a cleanup would do.
@@ -1568,9 +1576,13 @@ export type Wish = {
  */
 text: string, 
 /**
- * The chosen project's folder; a folder named in the text goes before it.
+ * The folder the user chose; it goes before one that is named in the text.
  */
 folder: string | null, 
+/**
+ * The folder that is shown as long as neither is there: a folder named in the text goes before it.
+ */
+otherwise: string | null, 
 /**
  * Name for the agent.
  */

@@ -9,6 +9,8 @@ export interface Told {
   outcome: Outcome
   /** What else could be done about it. */
   offer?: { label: string; run: () => void }
+  /** The agent as it was: what is told is only true of it in that state. */
+  of?: AgentRow
 }
 
 export class Acting {
@@ -45,7 +47,7 @@ export class Acting {
     const work = async (): Promise<Outcome> => one(await ask('pause', { agent: row.id, now }))
     await this.run(`Pausing ${row.name}`, work)
     const kept = this.told?.outcome
-    if (kept && !kept.well && !now) this.told = { outcome: kept, offer: { label: 'Pause now', run: () => void this.pause(row, true) } }
+    if (kept && !kept.well && !now) this.told = { outcome: kept, offer: { label: 'Pause now', run: () => void this.pause(row, true) }, of: row }
   }
 
   async tell(row: AgentRow, text: string): Promise<void> {

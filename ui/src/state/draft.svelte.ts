@@ -9,8 +9,27 @@ class Draft {
   /** What is to be said about what came from outside. */
   note = $state.raw<string | null>(null)
 
+  /** The text of the last start from here. */
+  #tried: string | null = null
+
+  tried(): void {
+    this.#tried = this.wish.text
+  }
+
+  /** It was started as it stands: whoever opens the panel anew begins anew. */
+  get spent(): boolean {
+    return this.#tried === this.wish.text
+  }
+
+  /** The panel is opened again: the words stay, but that nothing is asked must be chosen in plain sight. */
+  reopen(note: string | null): void {
+    this.note = note ?? this.note
+    if (this.wish.permission === 'skip') this.wish.permission = null
+  }
+
   begin(text: string, folder: string | null, others: string[] = [], note: string | null = null): void {
     this.wish = wishFor(text, folder)
+    this.#tried = null
     this.others = others
     this.note = note
   }

@@ -14,11 +14,11 @@ class Pages {
     return on('page', (page) => this.show(page), () => void ask('page', null).then((page) => page && this.show(page)))
   }
 
-  /** The host opens a page. An empty spawn page keeps what stands in the one already there, and what an agent asks comes above its own. */
+  /** The host opens a page. An empty spawn page keeps what stands in the one already there and was not started yet, and what an agent asks comes above its own. */
   show(page: Page): void {
     if (page.page === 'job' && this.top?.page === 'agent') return this.go(page)
-    if (page.page === 'spawn' && this.top?.page === 'spawn' && page.text === '' && page.folder === null) {
-      draft.note = page.note ?? draft.note
+    if (page.page === 'spawn' && this.top?.page === 'spawn' && page.text === '' && page.folder === null && !draft.spent) {
+      draft.reopen(page.note ?? null)
       return
     }
     this.opened += 1

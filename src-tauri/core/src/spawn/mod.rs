@@ -79,7 +79,14 @@ pub async fn brief(
 async fn as_brief(context: &Context, warm: Warm, steps: &Steps<'_>) -> Result<Brief, Error> {
     remember(context, &warm);
     let last = context.registry.last_briefing(&warm.topic.folder).await?;
+    let before = match &last {
+        Some(last) => context.registry.agent(&last.agent).await?,
+        None => None,
+    };
+    let now = warm.topic.prompt.as_deref();
+    let same = before.is_some_and(|agent| briefing::changes::same_question(agent.prompt.as_deref(), now));
     let changes = last.map(|last| briefing::changes::changes(&last, &warm.briefing, &warm.gathered.reports));
+    let changes = changes.map(|changes| if same { changes } else { changes.of_another_question() });
     Ok(Brief {
         input_price: price::per_million(&context.config, warm.settled.agent),
         topic: warm.topic,

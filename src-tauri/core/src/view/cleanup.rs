@@ -22,6 +22,13 @@ fn entry(group: &Group, now: DateTime<Utc>) -> CleanEntry {
         Asks::Running => Some("it still runs and would be ended"),
         Asks::Final => Some("it cannot be undone"),
     };
+    let means = match group.asks {
+        Asks::Nothing => None,
+        Asks::Paused => Some("it leaves the list and cannot be resumed, unless you undo the cleanup"),
+        Asks::Fresh => Some("it leaves the list even if it was only out of sight; undoing brings it back"),
+        Asks::Running => Some("what still runs is ended, and undoing does not start it again"),
+        Asks::Final => Some("it is removed for good, and cannot be undone"),
+    };
     let mut when = format!("{}{since}", group.state);
     if let Some(first) = when.get(..1).map(str::to_uppercase) {
         when.replace_range(..1, &first);
@@ -34,6 +41,8 @@ fn entry(group: &Group, now: DateTime<Utc>) -> CleanEntry {
         items: group.items.iter().map(|item| item.what.clone()).collect(),
         bytes: u32::try_from(group.bytes()).unwrap_or(u32::MAX),
         left_out: group.held.clone().or(asks.map(Into::into)),
+        means: means.filter(|_| group.held.is_none()).map(Into::into),
+        held: group.held.is_some(),
     }
 }
 
@@ -99,7 +108,9 @@ mod tests {
         assert_eq!(shown.evidence, "its process is gone; its window is gone");
         let paused = entry(&group(Asks::Paused, None), now());
         assert_eq!(paused.left_out.as_deref(), Some("it is paused and could be resumed"));
+        assert!(paused.means.is_some() && !paused.held && shown.means.is_none());
         let held = entry(&group(Asks::Paused, Some("its folder is not there")), now());
         assert_eq!(held.left_out.as_deref(), Some("its folder is not there"));
+        assert!(held.held && held.means.is_none());
     }
 }

@@ -5,6 +5,8 @@ use crate::wire::door::{AgentRow, AgentState, Glance, Verb};
 
 /// How many projects the menu offers.
 const PROJECTS: usize = 8;
+/// How many agents that are lost, and how many that have ended, it offers.
+const GONE: usize = 8;
 /// Longest text of an entry, in characters.
 const TEXT: usize = 60;
 
@@ -132,12 +134,18 @@ pub fn menu(glance: &Glance) -> Vec<Entry> {
     }
     entries.push(Entry::Line);
     entries.extend(glance.troubles.iter().map(|trouble| Entry::Note(short(&trouble.message))));
-    let gone = |agent: &&AgentRow| matches!(agent.state, AgentState::Ended | AgentState::Lost);
-    let there: Vec<&AgentRow> = glance.agents.iter().filter(|agent| !gone(agent)).collect();
-    if there.is_empty() {
+    let is = |state| move |row: &&AgentRow| row.state == state;
+    let gone = |row: &&AgentRow| is(AgentState::Ended)(row) || is(AgentState::Lost)(row);
+    let (there, agents) = (entries.len(), &glance.agents);
+    entries.extend(agents.iter().filter(|row| !gone(row)).map(agent));
+    entries.extend(agents.iter().filter(is(AgentState::Lost)).take(GONE).map(agent));
+    if entries.len() == there {
         entries.push(Entry::Note("No agent is running".into()));
     }
-    entries.extend(there.into_iter().map(agent));
+    let ended: Vec<Entry> = agents.iter().filter(is(AgentState::Ended)).take(GONE).map(agent).collect();
+    if !ended.is_empty() {
+        entries.push(Entry::Menu { text: "Ended".into(), entries: ended });
+    }
     entries.push(Entry::Line);
     entries.push(item(Act::Cleanup, "Clean Up…"));
     entries.push(item(Act::Settings, "Settings…"));
@@ -219,12 +227,33 @@ mod tests {
     fn an_agent_that_is_there_has_a_menu_of_what_can_be_done_with_it() {
         let mut asking = row(AgentState::NeedsYou);
         (asking.name, asking.needs) = ("a&b".into(), Some("permission for Bash".into()));
-        let made = menu(&glance(vec![asking, row(AgentState::Lost)]));
+        let made = menu(&glance(vec![asking]));
         let menus: Vec<&Entry> = made.iter().filter(|entry| matches!(entry, Entry::Menu { .. })).collect();
         let [Entry::Menu { text, entries }] = menus.as_slice() else { panic!("{made:?}") };
         assert_eq!(text, "a&&b — needs you: permission for Bash");
         let pause = Entry::Item { act: Act::Do(Verb::Pause, "a".into()), text: "Pause".into() };
         assert!(entries.contains(&pause), "{entries:?}");
         assert!(menu(&glance(Vec::new())).contains(&Entry::Note("No agent is running".into())));
+    }
+
+    #[test]
+    fn an_agent_that_is_paused_lost_or_ended_can_be_resumed_from_the_menu() {
+        let resume = Entry::Item { act: Act::Do(Verb::Resume, "a".into()), text: "Resume".into() };
+        let offered = |entries: &[Entry]| {
+            entries.iter().find_map(|entry| match entry {
+                Entry::Menu { text, entries } if entries.contains(&resume) => Some(text.clone()),
+                _ => None,
+            })
+        };
+        let of = |state| menu(&glance(vec![row(state)]));
+        assert_eq!(offered(&of(AgentState::Paused)).as_deref(), Some("a — paused"));
+        assert_eq!(offered(&of(AgentState::Lost)).as_deref(), Some("a — lost"));
+        let ended = of(AgentState::Ended);
+        let within = ended.iter().find_map(|entry| match entry {
+            Entry::Menu { text, entries } if text == "Ended" => Some(entries),
+            _ => None,
+        });
+        assert_eq!(within.and_then(|entries| offered(entries)).as_deref(), Some("a — ended"));
+        assert!(ended.contains(&Entry::Note("No agent is running".into())));
     }
 }

@@ -26,8 +26,22 @@ pub fn tray(agents: &[AgentRow], troubles: &[Trouble]) -> Tray {
     if needing > 0 {
         said.push(counted(needing, "needs you", "need you"));
     }
-    let said = if said.is_empty() { "nothing is running".to_string() } else { said.join(", ") };
+    if said.is_empty() {
+        let quiet = quiet(agents);
+        said.push(if quiet.is_empty() { "nothing is running".into() } else { quiet });
+    }
+    let said = said.join(", ");
     Tray { shape, number: u32::try_from(shown).unwrap_or(u32::MAX), label: format!("{APP} — {said}") }
+}
+
+/// How many agents are there without working: "1 idle, 2 paused". Empty where there is none.
+fn quiet(agents: &[AgentRow]) -> String {
+    let words =
+        [(AgentState::Starting, "starting"), (AgentState::Idle, "idle"), (AgentState::Paused, "paused")];
+    let number = |state| agents.iter().filter(|agent| agent.state == state).count();
+    let counted = words.map(|(state, word)| (number(state), word));
+    let there = counted.into_iter().filter(|(number, _)| *number > 0);
+    there.map(|(number, word)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -43,10 +57,11 @@ mod tests {
 
     #[test]
     fn shape_and_number_say_the_most_pressing_and_the_sentence_says_all() {
-        use AgentState::{Idle, Lost, NeedsYou, Working};
+        use AgentState::{Idle, Lost, NeedsYou, Paused, Working};
         let named = |rest: &str| format!("Prime Agent Orchestrator — {rest}");
         assert_eq!(said(&[], &[]), (Shape::Idle, 0, named("nothing is running")));
-        assert_eq!(said(&[Idle, Lost], &[]), (Shape::Idle, 0, named("nothing is running")));
+        assert_eq!(said(&[Lost], &[]), (Shape::Idle, 0, named("nothing is running")));
+        assert_eq!(said(&[Idle, Lost, Paused], &[]), (Shape::Idle, 0, named("1 idle, 1 paused")));
         assert_eq!(said(&[Working, Working, Idle], &[]), (Shape::Working, 2, named("2 working")));
         let both = [Working, NeedsYou, Working];
         assert_eq!(said(&both, &[]), (Shape::NeedsYou, 1, named("2 working, 1 needs you")));

@@ -233,8 +233,10 @@ pub struct Undoable {
 pub struct Wish {
     /// What the agent is to do.
     pub text: String,
-    /// The chosen project's folder; a folder named in the text goes before it.
+    /// The folder the user chose; it goes before one that is named in the text.
     pub folder: Option<String>,
+    /// The folder that is shown as long as neither is there: a folder named in the text goes before it.
+    pub otherwise: Option<String>,
     /// Name for the agent.
     pub name: Option<String>,
     /// `ask`, `accept-edits`, `plan` or `skip`.
@@ -583,6 +585,10 @@ pub struct CleanEntry {
     pub bytes: u32,
     /// Why it is not selected by itself.
     pub left_out: Option<String>,
+    /// What selecting it means, where that takes a yes of its own.
+    pub means: Option<String>,
+    /// It cannot be selected.
+    pub held: bool,
 }
 
 /// What a cleanup did.

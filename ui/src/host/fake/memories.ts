@@ -43,7 +43,7 @@ const PATH = /~\/[^\s,]+/
 
 export function preview(wish: Wish, marks: Marks, nothing: boolean, usual = 2000): Preview {
   const path = PATH.exec(wish.text)
-  const shown = path?.[0] ?? wish.folder?.replace('/Users/dev', '~') ?? '~/code/api'
+  const shown = path?.[0] ?? (wish.folder ?? wish.otherwise)?.replace('/Users/dev', '~') ?? '~/code/api'
   const known = LINES.map((one) => ({ ...one, mark: marks.get(`${one.source} ${one.id}`)?.mark ?? null }))
   const asked = nothing ? [] : known.filter((one) => !wish.without_sources.includes(one.source))
   const inside = asked.filter((one) => one.left_out === null && (one.mark === null || one.mark === 'pinned'))

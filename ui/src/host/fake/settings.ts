@@ -94,10 +94,12 @@ export function plan(): CleanPlan {
         items: ['agents/importer-7f3a/CONTEXT_BRIEFING.md', 'agents/importer-7f3a/run.sh', 'CLAUDE.local.md, our block only (lines 41–44)'],
         bytes: 41_000,
         left_out: null,
+        means: null,
+        held: false,
       },
-      { id: 'blog-2-7f3a', title: 'blog-2', when: 'Ended 6 d ago', evidence: '/exit at 17:40; tmux pane %12 is closed', items: ['agents/blog-2-7f3a/CONTEXT_BRIEFING.md', 'agents/blog-2-7f3a/run.sh'], bytes: 18_000, left_out: null },
-      { id: 'ledger-2-7f3a', title: 'ledger-2', when: 'Lost 9 d ago', evidence: 'Mac restarted on 21 Nov; folder ~/工作/试验 no longer exists', items: ['agents/ledger-2/CONTEXT_BRIEFING.md', 'agents/ledger-2/run.sh'], bytes: 12_000, left_out: null },
-      { id: 'api-3-7f3a', title: 'api-3', when: 'Ended 1 d ago', evidence: '/exit at 09:12; Terminal window 5 is closed', items: ['agents/api-3/CONTEXT_BRIEFING.md', 'agents/api-3/run.sh'], bytes: 22_000, left_out: 'its checkpoint was never handed over' },
+      { id: 'blog-2-7f3a', title: 'blog-2', when: 'Ended 6 d ago', evidence: '/exit at 17:40; tmux pane %12 is closed', items: ['agents/blog-2-7f3a/CONTEXT_BRIEFING.md', 'agents/blog-2-7f3a/run.sh'], bytes: 18_000, left_out: null, means: null, held: false },
+      { id: 'ledger-2-7f3a', title: 'ledger-2', when: 'Lost 9 d ago', evidence: 'Mac restarted on 21 Nov; folder ~/工作/试验 no longer exists', items: ['agents/ledger-2/CONTEXT_BRIEFING.md', 'agents/ledger-2/run.sh'], bytes: 12_000, left_out: null, means: null, held: false },
+      { id: 'api-3-7f3a', title: 'api-3', when: 'Paused 1 d ago', evidence: 'process 5120 is gone; Terminal window 5 is closed', items: ['agents/api-3/CONTEXT_BRIEFING.md', 'agents/api-3/run.sh'], bytes: 22_000, left_out: 'it is paused and could be resumed', means: 'it leaves the list and cannot be resumed, unless you undo the cleanup', held: false },
     ],
   }
 }

@@ -9,7 +9,7 @@ describe('cleaning up', () => {
     const { user } = openApp('?page=cleanup')
     expect(await box(/^importer/)).toBeChecked()
     expect(await box(/^api-3/)).not.toBeChecked()
-    expect(screen.getByText('Left out: its checkpoint was never handed over')).toBeVisible()
+    expect(screen.getByText('Left out: it is paused and could be resumed')).toBeVisible()
     expect(screen.getByText('CLAUDE.local.md, our block only (lines 41–44)')).toBeVisible()
     expect(screen.getByText('3 of 4 selected')).toBeVisible()
     expect(screen.getByText('7 items, 71 KB. Can be undone for 7 days.')).toBeVisible()
@@ -30,6 +30,32 @@ describe('cleaning up', () => {
     expect(host.world.agents.map((one) => one.name)).toContain('importer')
     await user.keyboard('{Enter}')
     expect(asked('close')).toEqual(['panel'])
+  })
+
+  it('takes a paused agent only with a yes of its own, having said what it means', async () => {
+    const { user, asked } = openApp('?page=cleanup')
+    const paused = await box(/^api-3/)
+    expect(screen.getByText('If you tick it, it leaves the list and cannot be resumed, unless you undo the cleanup.')).toBeVisible()
+    for (const name of [/^importer/, /^blog-2/, /^ledger-2/]) await user.click(await box(name))
+    await user.click(paused)
+    await user.keyboard('{Control>}{Enter}{/Control}')
+    const dialog = await screen.findByRole('dialog', { name: 'Clean up api-3 as well?' })
+    expect(dialog).toHaveTextContent('it is paused and could be resumed. It leaves the list')
+    await user.keyboard('{Escape}')
+    expect(asked('clean')).toEqual([])
+    await user.keyboard('{Control>}{Enter}{/Control}')
+    await screen.findByRole('dialog')
+    await user.keyboard('{Control>}{Enter}{/Control}')
+    await waitFor(() => expect(asked('clean')).toEqual([['api-3-7f3a']]))
+  })
+
+  it('offers no tick for what stays', async () => {
+    const { host } = openApp('?page=settings')
+    const plan = await host.ask('clean_plan', null)
+    host.ask = ((ask) => (verb: never, input: never) => (verb === 'clean_plan' ? Promise.resolve({ ...plan, entries: plan.entries.map((one) => ({ ...one, left_out: 'its process 7 still runs', held: true })) }) : ask(verb, input)) as never)(host.ask)
+    host.emit('page', { page: 'cleanup' })
+    expect(await box(/^importer/)).toBeDisabled()
+    expect(screen.getAllByText('Stays: its process 7 still runs')).toHaveLength(4)
   })
 
   it('undoes an earlier cleanup', async () => {

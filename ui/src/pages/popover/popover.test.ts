@@ -14,6 +14,16 @@ describe('the popover', () => {
     expect(screen.getByRole('heading', { level: 1 })).toHaveTextContent('1 needs you · 2 working')
   })
 
+  it('says who is there when nobody works', async () => {
+    const { host } = openApp('?window=popover')
+    await row(/^api, Needs/)
+    const [first, second] = host.world.agents
+    if (!first || !second) throw new Error('the world has agents')
+    host.world.agents = [{ ...first, state: 'idle' }, { ...second, state: 'paused' }]
+    host.world.changed()
+    await waitFor(() => expect(screen.getByRole('heading', { level: 1 })).toHaveTextContent('1 idle · 1 paused'))
+  })
+
   it('brings the first agent that needs the user to the front on ⏎ in the empty field', async () => {
     const { user, asked } = openApp('?window=popover')
     await row(/^api, Needs/)
@@ -25,7 +35,7 @@ describe('the popover', () => {
     const { user, asked } = openApp('?window=popover')
     await row(/^api, Needs/)
     await user.keyboard('Fix the login{Enter}')
-    expect(asked('open')).toEqual([{ page: 'spawn', text: 'Fix the login', folder: '/Users/dev/code/api' }])
+    expect(asked('open')).toEqual([{ page: 'spawn', text: 'Fix the login', folder: null }])
     expect(asked('focus')).toEqual([])
     expect(field()).toHaveValue('')
   })
@@ -41,7 +51,7 @@ describe('the popover', () => {
     const { user, asked } = openApp('?window=popover&speed=100')
     await row(/^api, Needs/)
     await user.keyboard('Fix the login{Control>}{Enter}{/Control}')
-    await waitFor(() => expect(asked('spawn')).toMatchObject([{ text: 'Fix the login', folder: '/Users/dev/code/api' }]))
+    await waitFor(() => expect(asked('spawn')).toMatchObject([{ text: 'Fix the login', folder: null, otherwise: '/Users/dev/code/api' }]))
     expect(await within(await screen.findByRole('list', { name: 'Steps' })).findAllByRole('listitem')).toHaveLength(7)
   })
 

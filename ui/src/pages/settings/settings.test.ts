@@ -157,10 +157,19 @@ describe('settings', () => {
     await host.ask('mark', { source: 'history', id: 's-77', text: 'A row lock', folder: '/Users/dev/code/api', mark: 'never' })
     await host.ask('mark', { source: 'memory', id: 'm-9', text: 'Just test', folder: '/Users/dev/code/api', mark: 'pinned' })
     host.emit('page', { page: 'settings', pane: 'privacy' })
+    expect(await screen.findByText(/^Never again · since today · history · ~\/code\/api/)).toBeVisible()
     await user.click(await screen.findByRole('button', { name: 'Take back: Never again, A row lock' }))
     await waitFor(() => expect(screen.queryByText('A row lock')).toBeNull())
     expect(screen.getByText('Just test')).toBeVisible()
     expect(asked('mark').at(-1)).toMatchObject({ source: 'history', id: 's-77', mark: null })
+  })
+
+  it('makes a never hold in all projects', async () => {
+    const { user, asked, host } = openApp('?page=settings/hotkey')
+    await host.ask('mark', { source: 'history', id: 's-77', text: 'A row lock', folder: '/Users/dev/code/api', mark: 'never' })
+    host.emit('page', { page: 'settings', pane: 'privacy' })
+    await user.click(await screen.findByRole('button', { name: 'In all projects: Never again, A row lock' }))
+    await waitFor(() => expect(asked('mark').slice(-2)).toMatchObject([{ folder: null, mark: 'never' }, { folder: '/Users/dev/code/api', mark: null }]))
   })
 
   it('removes everything only after showing everything', async () => {

@@ -1,6 +1,9 @@
 import { screen, waitFor, within } from '@testing-library/svelte'
 import { describe, expect, it } from 'vitest'
+import type { Preview } from '../../host'
+import { moment } from '../../state/words'
 import { openApp, spawnPage } from '../../test-app'
+import { changes } from './lines'
 
 const topic = () => screen.getByRole('textbox', { name: 'What should the agent do?' })
 const line = (text: RegExp) => screen.findByRole('listitem', { name: text })
@@ -14,6 +17,47 @@ describe('the spawn panel', () => {
     expect(screen.getByText('from the text')).toBeVisible()
     expect(screen.getByTitle('Against the last spawn in this folder, since 28 Nov')).toHaveTextContent('+3 new −1 gone ~1 changed since 28 Nov')
     expect(screen.getByText(/infra works in this folder, too/)).toBeVisible()
+  })
+
+  it('previews and spawns what is typed in the project on the chip, where nothing says another', async () => {
+    const { user, asked } = openApp(spawnPage(''))
+    await line(/^Refresh tokens/)
+    await user.type(topic(), 'fix login')
+    await waitFor(() => expect(asked('preview').at(-1)?.text).toBe('fix login'), { timeout: 2000 })
+    expect(screen.getByRole('button', { name: /^Project: api/ })).toBeVisible()
+    await user.keyboard('{Control>}{Enter}{/Control}')
+    await waitFor(() => expect(asked('spawn')).toHaveLength(1))
+    const place = { text: 'fix login', folder: null, otherwise: '/Users/dev/code/api' }
+    expect([asked('preview').at(-1), asked('spawn')[0]]).toMatchObject([place, place])
+  })
+
+  it('spawns where the chip says after a preview that failed', async () => {
+    const { user, asked } = openApp(spawnPage('fix login', '&broken=preview'))
+    await screen.findByRole('alert')
+    expect(screen.getByRole('button', { name: /^Project: api/ })).toBeVisible()
+    await user.keyboard('{Control>}{Enter}{/Control}')
+    await waitFor(() => expect(asked('spawn')).toMatchObject([{ folder: null, otherwise: '/Users/dev/code/api' }]))
+  })
+
+  it('begins anew after a start, and never at skip because of what was chosen before', async () => {
+    const { user, host, asked } = openApp(spawnPage('Fix it'))
+    await line(/^Refresh tokens/)
+    await user.keyboard('{Alt>}4{/Alt}')
+    host.emit('page', { page: 'spawn', text: '', folder: null })
+    await waitFor(() => expect(screen.getByRole('radio', { name: 'Ask' })).toBeChecked())
+    expect(topic()).toHaveValue('Fix it')
+    await user.keyboard('{Control>}{Enter}{/Control}')
+    await waitFor(() => expect(asked('spawn')).toHaveLength(1))
+    await user.keyboard('{Escape}')
+    host.emit('page', { page: 'spawn', text: '', folder: null })
+    await waitFor(() => expect(topic()).toHaveValue(''))
+  })
+
+  it('says the time of a last spawn that was today', () => {
+    const at = new Date(2026, 11, 1, 14, 5)
+    expect(moment(at.toISOString(), at.getTime() + 60_000)).toBe('14:05')
+    const preview = { compared_with: at.toISOString(), sections: [], gone: [] } as unknown as Preview
+    expect(changes(preview, '14:05')).toEqual({ words: 'as it was', since: 'since 14:05' })
   })
 
   it('asks again when the typing pauses, not for each letter', async () => {
@@ -56,7 +100,7 @@ describe('the spawn panel', () => {
     expect(asked('mark')).toMatchObject([
       { source: 'postgres', id: 'o-131', mark: 'pinned', folder: '/Users/dev/code/api' },
       { source: 'postgres', id: 'o-131', mark: null },
-      { source: 'history', id: 's-77', mark: 'never', folder: null },
+      { source: 'history', id: 's-77', mark: 'never', folder: '/Users/dev/code/api' },
       { source: 'memory', id: 'm-12', mark: 'dropped' },
     ])
     const held = await screen.findByRole('list', { name: 'Held back' })
@@ -76,7 +120,7 @@ describe('the spawn panel', () => {
     ;(await within(held).findByRole('listitem', { name: /A row lock.*Never again/ })).focus()
     await user.keyboard('p')
     await line(/^Pinned\. A row lock/)
-    expect(asked('mark').map(({ mark, folder }) => [mark, folder])).toEqual([['never', null], [null, '/Users/dev/code/api'], ['pinned', '/Users/dev/code/api']])
+    expect(asked('mark').map(({ mark, folder }) => [mark, folder])).toEqual([['never', '/Users/dev/code/api'], [null, '/Users/dev/code/api'], ['pinned', '/Users/dev/code/api']])
   })
 
   it('says what a changed line said before, and why one is gone', async () => {

@@ -26,6 +26,8 @@ pub const FRESH: TimeDelta = TimeDelta::hours(1);
 pub struct Wanted {
     /// Only these agents, by name or id; all where empty. Only a named one is cleaned up while it is paused.
     pub names: Vec<String>,
+    /// Each group is chosen by itself, as from a list: a paused agent is asked about as if it were named.
+    pub one_by_one: bool,
     /// Only what ended or was last changed that long ago.
     pub older_than: Option<TimeDelta>,
     /// A further folder to look for leftovers in.
@@ -214,7 +216,15 @@ pub async fn plan(host: &Host, registry: &Registry, wanted: &Wanted) -> Result<P
     let mut groups = Vec::new();
     for agent in &agents {
         let named = wanted.names.iter().any(|word| is_called(agent, word));
-        if let Some(mut group) = of_agent(host, agent, &agents, &open, &commands, named).await? {
+        let look = Look {
+            host,
+            agents: &agents,
+            open: &open,
+            commands: &commands,
+            named,
+            one_by_one: wanted.one_by_one,
+        };
+        if let Some(mut group) = of_agent(&look, agent).await? {
             let fresh = agent.state == State::Lost && now - agent.state_at < FRESH;
             if fresh && agent.archived_at.is_none() && !named && wanted.older_than.is_none() {
                 group.asks = Asks::Fresh;
@@ -257,14 +267,20 @@ fn is_called(agent: &Agent, word: &str) -> bool {
     agent.name == word || agent.id == word || (word.len() >= 4 && agent.id.starts_with(word))
 }
 
-async fn of_agent(
-    host: &Host,
-    agent: &Agent,
-    agents: &[Agent],
-    open: &[Entry],
-    commands: &[(u32, Vec<OsString>)],
+/// What an agent is looked at with.
+struct Look<'a> {
+    host: &'a Host,
+    agents: &'a [Agent],
+    open: &'a [Entry],
+    commands: &'a [(u32, Vec<OsString>)],
+    /// It was named.
     named: bool,
-) -> Result<Option<Group>, CleanError> {
+    /// See [`Wanted::one_by_one`].
+    one_by_one: bool,
+}
+
+async fn of_agent(look: &Look<'_>, agent: &Agent) -> Result<Option<Group>, CleanError> {
+    let Look { host, agents, open, commands, named, one_by_one } = *look;
     let changes: Vec<&Entry> = open.iter().filter(|entry| entry.agent == agent.id).collect();
     if agent.archived_at.is_some() && changes.is_empty() {
         return Ok(None);
@@ -281,7 +297,7 @@ async fn of_agent(
         held: None,
     };
     match agent.state {
-        State::Paused if named => group.asks = Asks::Paused,
+        State::Paused if named || one_by_one => group.asks = Asks::Paused,
         State::Paused => group.held = Some("it is paused and may come back; name it to clean it up".into()),
         state if state.live() && !named => return Ok(None),
         state if state.live() => {

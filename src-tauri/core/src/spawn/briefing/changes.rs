@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
+use super::similar::{self, Shape};
+use super::words;
 use crate::registry::briefings::{Briefed, Kept};
 use crate::spawn::passed::{Briefing, Cited, LeftOut, Line, SourceReport, SourceState};
 
@@ -64,10 +66,28 @@ impl Changes {
         self.of.get(&Cited { source: source.into(), id: id.into() })
     }
 
+    /// For a question that is another than the last one: a store that is asked something else answers something else.
+    /// Gone is then only what is gone whatever is asked.
+    #[must_use]
+    pub fn of_another_question(mut self) -> Self {
+        use LeftOut::{Dropped, Never, Quarantined, Superseded};
+        let whatever = |why: &Why| matches!(why, Why::LeftOut(Dropped | Never | Quarantined | Superseded, _));
+        self.gone.retain(|gone| whatever(&gone.why));
+        self
+    }
+
     /// Nothing is another.
     pub fn is_empty(&self) -> bool {
         self.of.is_empty() && self.gone.is_empty()
     }
+}
+
+/// Whether a question is nearly the last one: letter for letter, or in nearly the same words. `None` is an agent that was given
+/// nothing to do, which is asked what its folder says.
+pub fn same_question(before: Option<&str>, now: Option<&str>) -> bool {
+    let (Some(before), Some(now)) = (before, now) else { return before.is_none() && now.is_none() };
+    let shape = |text: &str| Shape::of(text, &words::content(text).into_iter().collect());
+    similar::letters(before) == similar::letters(now) || shape(before).repeats(&shape(now))
 }
 
 /// The lines that the agent gets, for next time: of an edited document those whose citation still stands in it.
@@ -208,6 +228,29 @@ mod tests {
         let why = &changes.gone[0].why;
         let by = Cited { source: "facts".into(), id: "5".into() };
         assert_eq!((changes.gone.len(), why), (1, &Why::LeftOut(LeftOut::Superseded, Some(by))));
+    }
+
+    #[test]
+    fn for_another_question_only_what_no_question_brings_back_is_gone() {
+        let mut never = one("3", "silenced");
+        never.left_out = Some(LeftOut::Never);
+        let mut far = one("2", "about the cache");
+        far.left_out = Some(LeftOut::Irrelevant);
+        let was = [one("1", "about the login"), one("2", "about the cache"), one("3", "silenced")];
+        let changes = changes(&before(&was), &briefing(vec![far, never]), &answered(SourceState::Ok(2)));
+        assert_eq!(changes.gone.len(), 3);
+        let gone = changes.of_another_question().gone;
+        assert_eq!(gone.iter().map(|gone| gone.line.id.as_str()).collect::<Vec<_>>(), ["3"]);
+    }
+
+    #[test]
+    fn a_question_is_the_same_in_nearly_the_same_words() {
+        let same = |before, now| same_question(Some(before), Some(now));
+        assert!(same("Fix the login redirect!", "fix login redirect"));
+        assert!(!same("fix the login redirect", "write the release notes"));
+        assert!(!same("look into issue 12", "look into issue 13"));
+        assert!(same("修复登录", "修复登录。") && !same("修复登录", "支付对账"));
+        assert!(same_question(None, None) && !same_question(None, Some("fix login")));
     }
 
     #[test]

@@ -83,6 +83,17 @@ pub fn mentioned(words: &str, host: &Host) -> Option<Range<usize>> {
     }
 }
 
+/// The folder that a request names beside its words: the chosen one, or what a face shows as long as the words name
+/// none. A folder that is named and missing is named all the same: nothing starts elsewhere instead.
+pub fn beside(
+    chosen: Option<PathBuf>,
+    otherwise: Option<PathBuf>,
+    words: &str,
+    host: &Host,
+) -> Option<PathBuf> {
+    chosen.or_else(|| otherwise.filter(|_| mention::find(words, host).is_none()))
+}
+
 /// What a path starts from when it is not absolute.
 fn absolute(path: &Path, host: &Host) -> PathBuf {
     match path.strip_prefix("~") {

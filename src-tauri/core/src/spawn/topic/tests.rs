@@ -384,3 +384,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_face_s_project_counts_as_long_as_the_words_name_none() {
+    let world = World::new();
+    let beside = |chosen: Option<&str>, words| {
+        let chosen = chosen.map(PathBuf::from);
+        let folder = super::beside(chosen, Some("/shown".into()), words, &world.host)?;
+        Some(folder.display().to_string())
+    };
+    assert_eq!(beside(None, "fix login").as_deref(), Some("/shown"));
+    assert_eq!(beside(None, "").as_deref(), Some("/shown"));
+    assert_eq!(beside(None, "fix login in ~/code/web"), None);
+    assert_eq!(beside(None, "fix login in ~/code/gone"), None, "it is refused, not started elsewhere");
+    assert_eq!(beside(Some("/chosen"), "fix login in ~/code/web").as_deref(), Some("/chosen"));
+}

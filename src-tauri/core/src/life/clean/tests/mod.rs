@@ -236,8 +236,11 @@ async fn a_paused_agent_goes_only_when_named_and_comes_back_with_its_files_and_l
         world.apply(plan).await;
         same(&before, &world.everything());
 
+        let wanted = Wanted { one_by_one: true, ..Wanted::default() };
+        let listed = super::plan(&world.host, &world.registry, &wanted).await.unwrap();
         let plan = world.plan(&["api"]).await;
         assert_eq!(plan.groups[0].asks, Asks::Paused);
+        assert_eq!(listed.groups, plan.groups, "from a list it is asked about as if it were named");
         world.apply(plan).await;
         same(&clean, &tree(&folder));
         assert_eq!(world.row(&agent).await.state, State::Ended);
