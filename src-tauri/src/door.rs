@@ -18,7 +18,7 @@ use crate::shell::Shell;
 /// Calls one verb for a window.
 #[tauri::command]
 pub async fn door(shell: tauri::State<'_, Shell>, verb: String, with: Value) -> Result<Value, Failure> {
-    answer(&shell, &verb, with).await.map_err(|error| Failure::from(&error))
+    answer(&shell, &verb, with).await.map_err(|error| Failure::from(&error.for_window()))
 }
 
 /// Declares the verbs: a comment, a name, what it takes, what it gives, and the function that does it.

@@ -220,7 +220,7 @@ impl Jobs {
 
 /// Where another terminal would do, that is offered.
 fn failure(job: &str, error: &Error) -> Failure {
-    let mut failure = Failure::from(error);
+    let mut failure = Failure::from(&error.clone().for_window());
     if error.remedy == Some(Remedy::InTmux) {
         let with = json!({ "job": job, "terminal": "tmux" });
         failure.action = Some(Action::new("Open in tmux instead", "again", with));

@@ -149,7 +149,10 @@ fn at_once(app: &AppHandle, verb: Verb, id: String) {
         let (title, text) = match done {
             Ok(outcome) if outcome.well => return,
             Ok(outcome) => (outcome.what, outcome.outcome),
-            Err(error) => (error.message, error.next),
+            Err(error) => {
+                let error = error.for_window();
+                (error.message, error.next)
+            }
         };
         shell.app.dialog().message(text).title(title).show(|_| ());
     });

@@ -68,6 +68,8 @@ pub struct Error {
     pub done: String,
     /// One thing to do next.
     pub next: String,
+    /// The same for somebody at a window, who has no command line; `None` where the words above hold there, too.
+    pub in_window: Option<Box<str>>,
     /// The same as something that can be done at once.
     pub remedy: Option<Remedy>,
 }
@@ -75,7 +77,14 @@ pub struct Error {
 impl Error {
     /// An error before anything was done.
     pub fn new(kind: Kind, message: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), done: String::new(), next: next.into(), remedy: None }
+        Self {
+            kind,
+            message: message.into(),
+            done: String::new(),
+            next: next.into(),
+            in_window: None,
+            remedy: None,
+        }
     }
 
     /// What was asked cannot be done as asked.
@@ -102,6 +111,22 @@ impl Error {
     #[must_use]
     pub fn with(mut self, remedy: Remedy) -> Self {
         self.remedy = Some(remedy);
+        self
+    }
+
+    /// The same error, with the next step for somebody at a window.
+    #[must_use]
+    pub fn in_window(mut self, next: impl Into<String>) -> Self {
+        self.in_window = Some(next.into().into_boxed_str());
+        self
+    }
+
+    /// The same error for a window: its next step there is the next step.
+    #[must_use]
+    pub fn for_window(mut self) -> Self {
+        if let Some(next) = self.in_window.take() {
+            self.next = next.into();
+        }
         self
     }
 

@@ -157,6 +157,9 @@ fn well(what: String, outcome: impl Into<String>) -> Outcome {
 pub(super) fn outcome(name: &str, result: Result<String, Error>) -> Outcome {
     match result {
         Ok(said) => well(name.into(), said),
-        Err(error) => Outcome::new(name, format!("{}: {}", error.message, error.next), false),
+        Err(error) => {
+            let error = error.for_window();
+            Outcome::new(name, format!("{}: {}", error.message, error.next), false)
+        }
     }
 }

@@ -99,7 +99,7 @@ impl Editor {
     /// Adds a text to a list. What else stands in it, comments included, is left as it is.
     pub fn add_text(&mut self, path: &str, text: &str) -> Result<(), Error> {
         let key = self.known(path)?;
-        check_text(&key, path, text).map_err(|(what, next)| Error::user(what, next))?;
+        check_text(&key, path, text)?;
         match self.list(path) {
             Some(list) => lists::push(list, text),
             None => self.put(path, Value::Array(Array::from_iter([text])))?,
@@ -372,7 +372,7 @@ fn value(key: &Key, path: &str, word: &str) -> Result<Value, Error> {
     };
     match key.takes {
         Takes::Text | Takes::Url(_) | Takes::OneOf(_) => {
-            check_text(key, path, word).map_err(|(what, next)| Error::user(what, next))?;
+            check_text(key, path, word)?;
             Ok(word.into())
         }
         Takes::Number(from, to) => match word.trim().replace('_', "").parse::<i64>() {

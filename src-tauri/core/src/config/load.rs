@@ -277,7 +277,7 @@ fn check_value(key: &Key, shown: &str, item: &Item, at: Option<usize>) -> Result
     };
     match key.takes {
         Takes::Text | Takes::Url(_) | Takes::OneOf(_) => match item.as_str() {
-            Some(text) => check_text(key, shown, text).map_err(|(what, next)| (at, what, next)),
+            Some(text) => check_text(key, shown, text).map_err(|wrong| (at, wrong.message, wrong.next)),
             None => wrong(a(item)),
         },
         Takes::Number(from, to) => match item.as_integer() {
@@ -312,7 +312,7 @@ fn whole(number: i64) -> Option<f64> {
 
 /// What is wrong with a text for that key, and what to do. The text itself is repeated only where it cannot hold a
 /// secret.
-pub(super) fn check_text(key: &Key, shown: &str, text: &str) -> Result<(), (String, String)> {
+pub(super) fn check_text(key: &Key, shown: &str, text: &str) -> Result<(), Error> {
     let wanted = key.takes.wanted();
     match key.takes {
         Takes::OneOf(words) if !words.contains(&text) => {
@@ -320,12 +320,12 @@ pub(super) fn check_text(key: &Key, shown: &str, text: &str) -> Result<(), (Stri
                 Some(near) => format!("did you mean {near}?"),
                 None => format!("set it to one of {wanted}"),
             };
-            Err((format!("{shown} is {text:?}, but wants one of {wanted}"), next))
+            Err(Error::user(format!("{shown} is {text:?}, but wants one of {wanted}"), next))
         }
         Takes::Url(schemes) => check_url(schemes, shown, text, &wanted),
-        _ if text.is_empty() => Err((format!("{shown} is empty"), format!("set it to {wanted}"))),
+        _ if text.is_empty() => Err(Error::user(format!("{shown} is empty"), format!("set it to {wanted}"))),
         _ if text.chars().any(char::is_control) => {
-            Err((format!("{shown} holds a control character"), "remove it".into()))
+            Err(Error::user(format!("{shown} holds a control character"), "remove it"))
         }
         _ => Ok(()),
     }
@@ -346,8 +346,8 @@ const SECRET_WORDS: &[&str] = &[
     "client_secret",
 ];
 
-fn check_url(schemes: &[&str], shown: &str, text: &str, wanted: &str) -> Result<(), (String, String)> {
-    let unusable = || Err((format!("{shown} is not {wanted}"), format!("set it to {wanted}")));
+fn check_url(schemes: &[&str], shown: &str, text: &str, wanted: &str) -> Result<(), Error> {
+    let unusable = || Err(Error::user(format!("{shown} is not {wanted}"), format!("set it to {wanted}")));
     let Ok(url) = reqwest::Url::parse(text) else { return unusable() };
     if !schemes.contains(&url.scheme()) || (url.host_str().is_none() && url.query().is_none()) {
         return unusable();
@@ -358,10 +358,11 @@ fn check_url(schemes: &[&str], shown: &str, text: &str, wanted: &str) -> Result<
     let as_user = url.scheme().starts_with("http") && !url.username().is_empty();
     if url.password().is_some_and(|p| !p.is_empty()) || in_query || as_user {
         let source = shown.split('.').nth(1).unwrap_or("NAME");
-        return Err((
+        return Err(Error::user(
             format!("{shown} holds a password or token"),
             format!("take it out of the address and keep it with: pao secret set {source}"),
-        ));
+        )
+        .in_window(format!("take it out of the address and keep it as the secret of {source}")));
     }
     Ok(())
 }

@@ -34,7 +34,8 @@ pub async fn focus(context: &Context, word: &str) -> Result<(Agent, Focused), Er
     let name = &agent.name;
     let (Some(terminal), Some(handle)) = (agent.terminal.as_deref(), agent.handle.as_deref()) else {
         let why = if agent.state.live() { "no window was opened for it yet" } else { "it has no window" };
-        return Err(Error::user(format!("{name} is {}, and {why}", agent.state.name()), next(&agent)));
+        return Err(Error::user(format!("{name} is {}, and {why}", agent.state.name()), next(&agent))
+            .in_window(next_in_window(&agent)));
     };
     let terminal = terminal::choose(&context.host, terminal)?;
     match terminal.focus(handle).await {
@@ -52,7 +53,10 @@ pub async fn focus(context: &Context, word: &str) -> Result<(Agent, Focused), Er
 /// The agent of that name or id.
 pub async fn find(context: &Context, word: &str) -> Result<Agent, Error> {
     let found = context.registry.find(word).await?;
-    found.ok_or_else(|| Error::user(format!("there is no agent {word}"), "see `pao agents --all`"))
+    found.ok_or_else(|| {
+        Error::user(format!("there is no agent {word}"), "see `pao agents --all`")
+            .in_window("look at the list")
+    })
 }
 
 fn gone(agent: &Agent) -> Error {
@@ -61,12 +65,18 @@ fn gone(agent: &Agent) -> Error {
         Some(Identity { pid, .. }) => Error::environment(
             format!("the window of {name} is gone; its process {pid} still runs"),
             format!("end it with `pao undo {name} --end`, or kill {pid}"),
-        ),
+        )
+        .in_window(format!("pause or forget it, or end the process {pid} yourself")),
         None => Error::environment(
             format!("the window of {name} is gone; it is {}", agent.state.name()),
             next(agent),
-        ),
+        )
+        .in_window(next_in_window(agent)),
     }
+}
+
+fn next_in_window(agent: &Agent) -> &'static str {
+    if agent.state.live() { "look at its page" } else { "resume it to bring it back" }
 }
 
 fn next(agent: &Agent) -> String {

@@ -64,7 +64,8 @@ fn ask(face: &dyn Face, consent: &Consent) -> Result<(), Error> {
         Consent::SkipPermissions { agent, .. } => Error::user(
             format!("you did not agree to run {agent} without permission questions here"),
             "spawn with --permission ask",
-        ),
+        )
+        .in_window("choose other permissions"),
     })
 }
 

@@ -33,6 +33,7 @@ pub async fn find(host: &Host, agent: &HostAgent, command: &str) -> Result<Progr
                 agent.install, agent.kind
             ),
         )
+        .in_window(format!("install it (`{}`), or say in the settings where it is", agent.install))
         .with(Remedy::Settings("agents")));
     };
     let login::Found { path, child_path, .. } = found;

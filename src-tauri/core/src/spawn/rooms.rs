@@ -243,7 +243,8 @@ pub(super) async fn plan(
         return Err(Error::user(
             format!("nothing can be given to this version of {} for one session", ground.agent.display),
             "use --delivery files",
-        ));
+        )
+        .in_window("deliver it as files"));
     }
     let whole = context.host.agent_dir(job.id).join(deliver::BRIEFING_FILE);
     let fitted = briefing::fit(job.briefing, ground.agent.hook_context_limit, &whole.to_string_lossy());

@@ -154,10 +154,34 @@ impl TerminalError {
     }
 }
 
+impl TerminalError {
+    /// The next step for somebody at a window, where that is another.
+    fn in_window(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::NotInstalled { terminal } if *terminal != tmux::NAME => {
+                "install it, or choose another terminal"
+            }
+            Self::OtherSystem { .. } => "choose tmux",
+            Self::Unscriptable { .. } => "update it, or choose tmux",
+            Self::Denied { terminal } if *terminal == ghostty::CALLED => {
+                "allow it under System Settings > Privacy & Security > Automation, take \
+                 `macos-applescript = false` out of Ghostty's configuration where it stands there, or choose tmux"
+            }
+            Self::Denied { .. } => {
+                "allow it under System Settings > Privacy & Security > Automation, or choose tmux"
+            }
+            Self::Gone { .. } => "look at the list; the agent may have ended",
+            Self::NotCapable { .. } => "do it in the window yourself, or start agents in tmux",
+            Self::Refused { .. } | Self::Run(_) => "try again, or choose another terminal",
+            _ => return None,
+        })
+    }
+}
+
 impl From<TerminalError> for crate::Error {
     fn from(error: TerminalError) -> Self {
         let (message, next) = (error.to_string(), error.next());
-        match error {
+        let said = match &error {
             TerminalError::Unheard(_) | TerminalError::Text(_) => Self::user(message, next),
             TerminalError::Denied { .. }
             | TerminalError::Unscriptable { .. }
@@ -167,6 +191,10 @@ impl From<TerminalError> for crate::Error {
             | TerminalError::OtherSystem { .. } => Self::environment(message, next).with(Remedy::InTmux),
             TerminalError::Handle(_) => Self::internal(message),
             _ => Self::environment(message, next),
+        };
+        match error.in_window() {
+            Some(next) => said.in_window(next),
+            None => said,
         }
     }
 }
@@ -197,5 +225,25 @@ mod tests {
             Privacy & Security > Automation, or choose --terminal tmux"
         );
         assert!(said.iter().all(|s| s.len() > 20 && !s.contains('{')));
+    }
+
+    #[test]
+    fn at_a_window_nobody_is_told_of_the_command_line() {
+        let terminal = "Terminal.app";
+        let errors = [
+            TerminalError::NotInstalled { terminal },
+            TerminalError::OtherSystem { terminal, system: "macOS" },
+            TerminalError::Unscriptable { terminal },
+            TerminalError::Denied { terminal },
+            TerminalError::Denied { terminal: ghostty::CALLED },
+            TerminalError::Gone { terminal },
+            TerminalError::NotCapable { terminal, what: "show it" },
+            TerminalError::Refused { terminal, text: "no".into() },
+        ];
+        for error in errors.map(crate::Error::from) {
+            let there = error.clone().for_window();
+            assert_ne!(there.next, error.next);
+            assert!(!there.next.contains("--") && !there.next.contains("`pao"), "{}", there.next);
+        }
     }
 }

@@ -114,15 +114,18 @@ impl From<DeliverError> for crate::Error {
             DeliverError::Registry(e) => e.into(),
             DeliverError::NotOurs(path) => {
                 Self::user(message, format!("use --delivery session, or move {} away", path.display()))
+                    .in_window(format!("deliver it by the session hook, or move {} away", path.display()))
             }
             DeliverError::Block { path, .. } => Self::user(
                 message,
                 format!("mend the markers in {}, or use --delivery session", path.display()),
-            ),
+            )
+            .in_window(format!("mend the markers in {}, or deliver it by the session hook", path.display())),
             DeliverError::Io { .. } => {
                 Self::environment(message, "check the disk's free space and permissions")
             }
-            _ => Self::user(message, "use --delivery session, which writes nothing into the project"),
+            _ => Self::user(message, "use --delivery session, which writes nothing into the project")
+                .in_window("deliver it by the session hook, which writes nothing into the project"),
         }
     }
 }

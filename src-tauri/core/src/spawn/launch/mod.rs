@@ -90,11 +90,13 @@ impl From<LaunchError> for crate::Error {
             LaunchError::Registry(e) => e.into(),
             LaunchError::SkipNotAgreed => {
                 Self::user(message, "agree to it when asked, or choose another --permission")
+                    .in_window("agree to it when asked, or choose other permissions")
             }
             LaunchError::SkipAsRoot(_) => Self::user(
                 message,
                 "run as another user, choose another --permission, or set IS_SANDBOX=1 in a sandbox",
-            ),
+            )
+            .in_window("choose other permissions"),
             LaunchError::File { path, .. } => {
                 let folder = path.parent().unwrap_or(&path).display();
                 Self::environment(message, format!("make {folder} writable for you"))

@@ -75,6 +75,20 @@ impl From<TopicError> for Error {
             }
             TopicError::NameTaken(_) => "choose another name, or leave --name out to get a free one".into(),
         };
-        Error::user(error.to_string(), next)
+        let in_window = match &error {
+            TopicError::Missing { nearest: Some(nearest), .. } => {
+                format!("choose an existing folder; {} is there", nearest.display())
+            }
+            TopicError::Missing { nearest: None, .. } | TopicError::NotAFolder(_) => {
+                "choose an existing folder".into()
+            }
+            TopicError::Home | TopicError::Root => "choose a project folder".into(),
+            TopicError::InsideGit(_) => "choose the project folder itself".into(),
+            TopicError::UnusablePath(_) => "rename the folder, or choose another".into(),
+            TopicError::NameTooLong(_) => "choose a shorter name".into(),
+            TopicError::NameTaken(_) => "choose another name, or leave it empty to get a free one".into(),
+            _ => next.clone(),
+        };
+        Error::user(error.to_string(), next).in_window(in_window)
     }
 }

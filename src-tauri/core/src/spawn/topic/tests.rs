@@ -159,6 +159,8 @@ fn a_path_that_plainly_means_this_disk_and_is_missing_is_refused() {
     let error = Error::from(missing);
     assert_eq!(error.kind, Kind::User);
     assert!(error.next.contains("-C DIR") && error.next.contains(code.to_str().unwrap()), "{}", error.next);
+    let there = error.for_window().next;
+    assert_eq!(there, format!("choose an existing folder; {} is there", code.display()));
     assert_eq!(
         world.leads("move ~/code/new into ~/code/web"),
         "code/web",
