@@ -730,6 +730,42 @@ fn uninstalling_lists_every_trace_and_leaves_what_is_not_ours() {
 }
 
 #[test]
+fn uninstalling_takes_the_installed_programs_and_what_is_kept_for_the_apps_windows() {
+    const ID: &str = "dev.prime-agent-orchestrator.app";
+    let world = World::new();
+    world.pao(["config", "set", "spawn.budget", "1500"]).ok();
+    let (data, cache) = if cfg!(target_os = "macos") {
+        ("Library/WebKit", "Library/Caches")
+    } else {
+        (".local/share", ".cache")
+    };
+    let ours = [
+        ".local/bin/prime-agent-orchestrator".to_owned(),
+        format!("{data}/{ID}/storage/a"),
+        format!("{cache}/{ID}/b"),
+    ];
+    let others = [".local/bin/prime".to_owned(), format!("{data}/dev.prime/a")];
+    for path in ours.iter().chain(&others) {
+        world.write(path, "x");
+    }
+    std::os::unix::fs::symlink(crate::harness::world::PAO, world.path(".local/bin/pao")).unwrap();
+    let removed = world.pao(["uninstall", "--yes"]).ok();
+    for path in ours.iter().map(String::as_str).chain([".local/bin/pao", ".pao"]) {
+        assert!(world.path(path).symlink_metadata().is_err(), "{path}: {}", removed.screen);
+    }
+    assert!(others.iter().all(|path| world.path(path).exists()), "{}", removed.screen);
+    assert_eq!(world.pao(["uninstall"]).ok().stdout, "no trace of pao was found\n");
+}
+
+#[test]
+fn the_app_is_not_opened_for_a_folder_that_is_not_there() {
+    let world = World::new();
+    let refused = world.pao(["app", "/nowhere"]).run();
+    assert_eq!(refused.code, Some(2), "{}", refused.screen);
+    assert!(refused.stderr.contains("there is no folder /nowhere"), "{}", refused.screen);
+}
+
+#[test]
 fn an_agent_whose_registry_was_lost_is_found_by_uninstall() {
     let world = World::new();
     let folder = world.folder("code/api");

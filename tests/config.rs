@@ -28,6 +28,7 @@ fn a_mistake_is_refused_and_the_file_is_left_alone() {
     let screens = [
         world.pao(["config", "set", "spawn.budget", "plenty"]).run(),
         world.pao(["config", "set", "spawn.bugdet", "1"]).run(),
+        world.pao(["config", "set", "app.hotkey", "foo"]).run(),
         world.pao(["config", "set", "spawn.permission", "yolo", "--json"]).run(),
         world.pao(["sources", "add", "postgres", "db", "--url", "postgres://me:FAKE@localhost/m"]).run(),
         world.pao(["sources", "add", "worker", "a b", "--url", "https://h", "--protocol", "mcp"]).run(),

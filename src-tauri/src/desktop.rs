@@ -32,7 +32,9 @@ pub fn begin(shell: &Shell) {
     tauri::async_runtime::spawn(async move {
         // At login the panel with the tray may come up later than the app.
         for _ in 0..LOOKS {
-            if tokio::task::spawn_blocking(has_tray).await.unwrap_or(false) {
+            // Where nobody on the bus does, the icon goes to the display's own tray.
+            let on_bus = tokio::task::spawn_blocking(has_tray).await.unwrap_or(false);
+            if on_bus || pao_core::host::os::has_tray(&shell.host).await {
                 return;
             }
             tokio::time::sleep(LOOK).await;

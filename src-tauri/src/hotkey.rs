@@ -72,3 +72,25 @@ fn register(shell: &Shell, keys: &str) -> Result<(), String> {
         format!("{keys} could not be had; another program may use it already")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use pao_core::config::hotkey::is_combination;
+
+    use super::*;
+
+    #[test]
+    fn the_configuration_takes_just_what_can_be_registered() {
+        let signs = (' '..='~').map(|sign| format!("Ctrl+{sign}"));
+        let counted =
+            (0..=26).flat_map(|n| ["F", "Num", "Numpad", "Digit"].map(|key| format!("Alt+{key}{n}")));
+        let others =
+            ["", "foo", "P", "Ctrl", "Ctrl+", "+P", "P+Ctrl", "Ctrl+A+B", "Ctrl+Shift", "Ctrl+é", PROPOSED];
+        let more = ["cmd + Option+Space", "CmdOrCtrl+PageUp", "Shift+KeyQ", "Super+BracketLeft", "Hyper+A"];
+        let others = others.into_iter().chain(more).map(str::to_owned);
+        for keys in signs.chain(counted).chain(others) {
+            let registers = keys.parse::<Shortcut>().is_ok_and(|shortcut| !shortcut.mods.is_empty());
+            assert_eq!(is_combination(&keys), registers, "{keys:?}");
+        }
+    }
+}

@@ -20,6 +20,7 @@ mod windows;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 use pao_core::Error;
 use pao_core::host::{Host, secrets};
@@ -103,6 +104,9 @@ fn happened(app: &tauri::AppHandle, event: RunEvent) {
         RunEvent::Exit => {
             if let Some(shell) = app.try_state::<Shell>() {
                 credentials::end(&shell);
+                if shell.removed.load(Ordering::Relaxed) {
+                    pao_core::uninstall::remove_kept_for_app(&shell.host);
+                }
             }
             tracing::info!("the app ends; agents go on");
         }

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pao_core::config::Config;
@@ -56,6 +57,8 @@ pub struct Inner {
     pub notices: Notices,
     /// Where `pao` asks for secrets.
     pub credentials: tokio::sync::Mutex<Option<Service>>,
+    /// Everything was removed: what is written until the app ends goes, too.
+    pub removed: AtomicBool,
     registry: Mutex<Option<Arc<Registry>>>,
     rows: Mutex<Rows>,
     glance: Mutex<Option<Glance>>,
@@ -118,6 +121,7 @@ impl Shell {
             page: Mutex::default(),
             clipboard: Mutex::default(),
             notices: Notices::default(),
+            removed: AtomicBool::new(false),
             credentials: tokio::sync::Mutex::default(),
             registry: Mutex::default(),
             rows: Mutex::default(),

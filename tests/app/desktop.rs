@@ -141,6 +141,12 @@ impl Desktop {
         }
     }
 
+    /// Ends the panel, and with it the tray; before the app is launched.
+    pub fn end_panel(&mut self) {
+        let panel = self.processes.pop().unwrap();
+        end(panel);
+    }
+
     /// Starts a program that ends with the desktop; nobody reads what it says.
     pub fn run(&mut self, command: &mut Command) {
         self.start(command, Stdio::null());

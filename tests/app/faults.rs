@@ -71,14 +71,31 @@ fn without_a_display_the_app_says_so_in_the_terminal_and_ends() {
 }
 
 #[test]
-fn without_a_session_bus_there_is_no_tray_and_a_window_opens_by_itself() {
+fn where_nobody_shows_tray_icons_a_window_opens_by_itself() {
     let mut world = set_up("[spawn]\nbudget = 1500\n");
     let mut desktop = empty(&mut world);
+    desktop.end_panel();
     world.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus");
     desktop.launch(&world, &[]);
     desktop.popover().is_shown(true);
     desktop.popover().says("shows no tray icons");
     are_not_blank(&desktop);
+}
+
+#[test]
+fn while_the_app_runs_nothing_is_removed_unless_it_may_be_ended() {
+    let mut world = set_up("[spawn]\nbudget = 1500\n");
+    let _desktop = open(&mut world);
+    until("the app listens", || listening(&world));
+    let refused = world.pao(["uninstall", "--yes"]).run();
+    assert_eq!(refused.code, Some(2), "{}", refused.screen);
+    assert!(refused.stderr.contains("nothing was removed, for the app runs"), "{}", refused.screen);
+    assert!(world.path(".pao/config.toml").exists() && apps(&world).len() == 1);
+    let removed = world.pao(["uninstall", "--yes", "--end"]).ok();
+    assert_eq!(apps(&world).len(), 0, "{}", removed.screen);
+    for home in [".pao", ".local/share/dev.prime-agent-orchestrator.app"] {
+        assert!(!world.path(home).exists(), "{home}: {}", removed.screen);
+    }
 }
 
 #[test]
@@ -88,6 +105,7 @@ fn without_a_session_bus_a_later_launch_is_taken_by_the_app_that_runs() {
     let mut desktop = empty(&mut world);
     world.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus");
     desktop.launch(&world, &[]);
+    let launched = Instant::now();
     until("the app listens", || listening(&world));
     let second = world.command(program()).arg("code/api").output().unwrap();
     assert!(second.status.success(), "{second:?}");
@@ -95,6 +113,10 @@ fn without_a_session_bus_a_later_launch_is_taken_by_the_app_that_runs() {
     panel.is_shown(true);
     panel.until("its project", || panel.has("button", "Project: api"));
     assert_eq!(apps(&world).len(), 1);
+    // The icon is in the tray of the display, which needs no bus: after a while, too, nothing is said against it.
+    std::thread::sleep(Duration::from_secs(7).saturating_sub(launched.elapsed()));
+    let glance = desktop.gives("glance", &Value::Null);
+    assert!(!glance["troubles"].to_string().contains("tray"), "{glance}");
 }
 
 #[test]

@@ -150,11 +150,11 @@ fn a_question_is_told_once_a_click_leads_to_its_terminal_and_an_answer_takes_it_
 }
 
 #[test]
-fn nobody_is_told_of_the_terminal_they_look_at() {
+fn nobody_is_told_of_the_terminal_they_look_at_and_it_comes_back_from_behind_another() {
     let mut claude = asking("touch made.txt");
     claude.repository("code/api");
     let _log = Log(claude.world.path(".pao/logs"));
-    let desktop = open(&mut claude.world);
+    let mut desktop = open(&mut claude.world);
     let server = server(&claude.world);
     desktop.listen("glance");
     desktop.listen("job");
@@ -169,6 +169,18 @@ fn nobody_is_told_of_the_terminal_they_look_at() {
     assert!(name.contains("term"), "{name} is in front");
     std::thread::sleep(SURELY);
     assert_eq!(server.asked("Notify"), Vec::<String>::new());
+
+    // It goes behind another window, and comes back when it is asked for.
+    let title = || {
+        let found = claude.world.command("xdotool").args(["getactivewindow", "getwindowname"]).output();
+        String::from_utf8_lossy(&found.unwrap().stdout).trim().to_owned()
+    };
+    assert_eq!(title(), "api");
+    let mut other = claude.world.command("xterm");
+    desktop.run(other.args(["-T", "somewhere else", "-e", "cat"]).stdin(Stdio::null()));
+    until("the other window in front", || title() == "somewhere else");
+    assert_eq!(claude.world.pao(["focus", "api"]).ok().stdout, "api is in front\n");
+    assert_eq!(title(), "api");
 }
 
 #[test]

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use pao_core::Error;
 use pao_core::host::{Host, app};
+use pao_core::{Error, wire};
 
 use crate::render::{Screen, clean};
 
 pub fn run(host: &Host, screen: Screen, folders: &[PathBuf]) -> Result<u8, Error> {
     let opened = app::open(host, folders)?;
     if screen.json {
-        screen.document(&opened)?;
+        screen.document(&wire::look::OpenedApp::new(host, &opened, folders))?;
     } else {
         screen.say(&format!("opened {}\n", clean(&host.display(&opened))))?;
     }

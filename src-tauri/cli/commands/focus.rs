@@ -20,11 +20,20 @@ pub async fn run(host: Host, screen: Screen, what: Focus) -> Result<u8, Error> {
     let (agent, focused) = focus(&context, &word).await?;
     let attach = match &focused {
         Focused::InFront => None,
-        Focused::Attach(command) => Some(command.clone()),
+        Focused::Behind(command) | Focused::Attach(command) => Some(command.clone()),
     };
     if screen.json {
         let in_front = attach.is_none();
         screen.document(&wire::look::Focused { agent: agent.name, in_front, attach })?;
+        return Ok(0);
+    }
+    if let Focused::Behind(command) = &focused {
+        let name = clean(&agent.name);
+        screen.aside(&format!(
+            "the window of {name} is open, but could not be brought to the front: find the one titled {name}; this \
+             shows it here, too:"
+        ));
+        screen.say(&format!("{command}\n"))?;
         return Ok(0);
     }
     match attach {

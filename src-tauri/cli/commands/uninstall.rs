@@ -1,7 +1,7 @@
 //! `pao uninstall`: lists every trace, asks, removes.
 
 use pao_core::host::Host;
-use pao_core::uninstall::{Plan, plan, remove, still_running};
+use pao_core::uninstall::{Plan, app_runs, plan, remove, still_running};
 use pao_core::{Error, wire};
 use tokio_util::sync::CancellationToken;
 
@@ -12,7 +12,7 @@ use crate::ask;
 use crate::render::{Screen, bullets};
 
 pub async fn run(host: &Host, screen: Screen, what: Uninstall) -> Result<u8, Error> {
-    let Plan { traces, running, paused } = waiting(host, screen, plan(host)).await?;
+    let Plan { traces, running, app, paused } = waiting(host, screen, plan(host)).await?;
     if traces.is_empty() {
         if screen.json {
             screen.document(&Vec::<wire::Item>::new())?;
@@ -52,6 +52,9 @@ pub async fn run(host: &Host, screen: Screen, what: Uninstall) -> Result<u8, Err
         let yes = if what.yes { " --yes" } else { "" };
         error.next = format!("end them yourself, or let pao end them: pao uninstall --end{yes}");
         return Err(error);
+    }
+    if app && !what.end {
+        return Err(app_runs());
     }
     if !what.yes {
         screen.aside(&list);

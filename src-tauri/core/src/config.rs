@@ -1,6 +1,7 @@
 //! The configuration file: what it may say, its defaults, and edits that keep the user's comments.
 
 pub mod edit;
+pub mod hotkey;
 pub mod keys;
 mod lines;
 mod lists;

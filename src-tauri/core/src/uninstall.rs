@@ -12,10 +12,11 @@ use crate::Context;
 use crate::Error;
 use crate::agent::{self, Resume};
 use crate::config::Config;
-use crate::entrance::{self, Standing};
+use crate::entrance::file_manager::{data_home, xdg};
+use crate::entrance::{self, APP_ID, Standing};
 use crate::host::process::Identity;
 use crate::host::secrets::SecretStore;
-use crate::host::{Host, LoginItem, files, os};
+use crate::host::{Host, LoginItem, app, files, os};
 use crate::project::Project;
 use crate::registry::Registry;
 use crate::registry::agents::{Agent, State};
@@ -52,6 +53,8 @@ enum Kind {
     LoginItem,
     /// A git worktree of ours that goes where no work is in it.
     Worktree(PathBuf),
+    /// The app, which would write anew what is removed: asked to quit.
+    App(Identity),
 }
 
 /// What there is to remove.
@@ -61,6 +64,8 @@ pub struct Plan {
     pub traces: Vec<Trace>,
     /// Agents that are at work, by name or id.
     pub running: Vec<String>,
+    /// The app runs, and is not this process.
+    pub app: bool,
     /// Agents that are paused and cannot be resumed by pao afterwards: a phrase each, with how their conversation is
     /// taken up without it.
     pub paused: Vec<String>,
@@ -127,6 +132,11 @@ async fn plan_with(host: &Host, ask: bool) -> Result<Plan, Error> {
     let mut plan = Plan::default();
     let agents = if host.registry_file().exists() { with_rows(host, &mut plan).await? } else { Vec::new() };
     without_rows(host, &agents, &mut plan);
+    if let Some(process) = app::running(host).await {
+        plan.app = true;
+        let what = format!("the app, which runs as process {}", process.pid);
+        plan.traces.insert(0, Trace { what, kind: Kind::App(process) });
+    }
     let traces = &mut plan.traces;
     traces.extend(secrets(host, ask).await);
     for (path, mark) in COMPLETIONS {
@@ -154,9 +164,45 @@ async fn plan_with(host: &Host, ask: bool) -> Result<Plan, Error> {
     let installed = host.home.join(".local/bin/pao");
     // A folder of ours elsewhere was tried out; the program belongs to the usual one.
     if host.pao_home == host.home.join(".pao") && is_this_program(host, &installed) {
+        let beside = installed.with_file_name(app::PROGRAM);
         traces.push(trace(host, "the program", installed));
+        if beside.is_file() {
+            traces.push(trace(host, "the app", beside));
+        }
+    }
+    for path in kept_for_app(host) {
+        traces.push(trace(host, "what the system keeps for the app's windows", path));
     }
     Ok(plan)
+}
+
+/// What the web view and the system write for the app, by its identifier; only of the app that goes with the usual folder.
+fn kept_for_app(host: &Host) -> Vec<PathBuf> {
+    if host.pao_home != host.home.join(".pao") {
+        return Vec::new();
+    }
+    let places = if os::IS_MACOS {
+        let library = host.home.join("Library");
+        let folders = ["WebKit", "Caches", "HTTPStorages", "Application Support"];
+        let mut places: Vec<PathBuf> = folders.iter().map(|name| library.join(name).join(APP_ID)).collect();
+        places.push(library.join("Preferences").join(format!("{APP_ID}.plist")));
+        places.push(library.join("Saved Application State").join(format!("{APP_ID}.savedState")));
+        places
+    } else {
+        let (data, cache) = (data_home(host), xdg(host, "XDG_CACHE_HOME", ".cache"));
+        [data, cache].iter().flat_map(|home| [home.join(APP_ID), home.join(app::PROGRAM)]).collect()
+    };
+    places.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
+}
+
+/// Removes once more what is kept for the app's windows: for the app itself, which goes on for a moment after
+/// everything was removed.
+pub fn remove_kept_for_app(host: &Host) {
+    for path in kept_for_app(host) {
+        if let Err(error) = remove_path(&path) {
+            tracing::warn!(%error, "something was left behind");
+        }
+    }
 }
 
 /// The ways in from outside.
@@ -320,6 +366,10 @@ pub async fn remove(host: &Host, traces: &[Trace], end_live: bool) -> Result<Vec
     if !at_work.is_empty() && !end_live {
         return Err(still_running(&at_work));
     }
+    let runs = traces.iter().any(|trace| matches!(trace.kind, Kind::App(app) if app.alive()));
+    if runs && !end_live {
+        return Err(app_runs());
+    }
     let mut removed = Vec::new();
     if host.registry_file().exists() {
         removed.extend(take_back(host, traces, end_live).await?);
@@ -355,6 +405,8 @@ pub async fn remove(host: &Host, traces: &[Trace], end_live: bool) -> Result<Vec
                 Err(error) => (format!("kept: {error}"), false),
             },
             Kind::Worktree(path) => worktree::take_back(host, path).await,
+            Kind::App(process) if app::quit(*process).await => ("quit".into(), true),
+            Kind::App(process) => (format!("does not quit: end it with `kill -9 {}`", process.pid), false),
         };
         removed.push(Removed { what: trace.what.clone(), outcome, gone });
     }
@@ -394,6 +446,14 @@ pub fn still_running(names: &[String]) -> Error {
     Error::user(
         format!("nothing was removed, for still at work: {}", names.join(", ")),
         "end them yourself, or let pao end them with --end",
+    )
+}
+
+/// That nothing is removed while the app runs.
+pub fn app_runs() -> Error {
+    Error::user(
+        "nothing was removed, for the app runs and would write anew what is removed",
+        "quit it (Quit in its menu), remove everything in its settings, or let pao end it with --end",
     )
 }
 

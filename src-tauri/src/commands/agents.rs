@@ -55,6 +55,11 @@ pub async fn focus(shell: &Shell, id: String) -> Result<Outcome, Error> {
     let (agent, focused) = focus::focus(&context, &id).await?;
     Ok(match focused {
         Focused::InFront => well(agent.name, "its terminal is in front"),
+        Focused::Behind(_) => {
+            let what =
+                "its terminal is open, but could not be brought to the front: find it among your windows";
+            Outcome::new(agent.name, what, false)
+        }
         Focused::Attach(command) => {
             Outcome::new(agent.name, format!("no window can be shown; run: {command}"), false)
         }

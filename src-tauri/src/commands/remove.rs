@@ -1,5 +1,7 @@
 //! Every trace of ours, listed and removed.
 
+use std::sync::atomic::Ordering;
+
 use pao_core::Error;
 use pao_core::uninstall;
 use pao_core::wire::door::Outcome;
@@ -22,6 +24,7 @@ pub async fn everything(shell: &Shell, end: bool) -> Result<Vec<Outcome>, Error>
     // Nobody may write into what is being removed.
     shell.watch(None);
     let removed = uninstall::remove(&shell.host, &plan.traces, end).await?;
+    shell.removed.store(true, Ordering::Relaxed);
     shell.refresh().await;
     let outcome = |r: uninstall::Removed| Outcome::new(r.what, r.outcome, r.gone);
     Ok(removed.into_iter().map(outcome).collect())

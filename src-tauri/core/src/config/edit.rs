@@ -5,6 +5,7 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
+use super::hotkey;
 use super::keys::{self, Key, Takes};
 use super::load::{Written, check_text, join, lookup, name_is_usable, suggestion};
 use super::tolerant;
@@ -375,6 +376,8 @@ fn value(key: &Key, path: &str, word: &str) -> Result<Value, Error> {
             check_text(key, path, word)?;
             Ok(word.into())
         }
+        Takes::Keys if word != "off" && !hotkey::is_combination(word) => Err(refused(format!("is {word:?}"))),
+        Takes::Keys => Ok(word.into()),
         Takes::Number(from, to) => match word.trim().replace('_', "").parse::<i64>() {
             Ok(number) if (from..=to).contains(&number) => Ok(number.into()),
             _ => Err(refused(format!("is {word:?}"))),

@@ -3,6 +3,7 @@
 //! One table serves reading (which key, which line is wrong), `config set` and `config show`. A test holds it to
 //! the types in [`super`], so that neither can know a key the other does not.
 
+use super::hotkey;
 use crate::agent::KINDS as AGENTS;
 use crate::host::terminal;
 
@@ -23,6 +24,8 @@ pub enum Takes {
     Flag,
     /// A list of texts.
     Texts,
+    /// A combination of keys, or `off`.
+    Keys,
 }
 
 /// One key.
@@ -114,7 +117,7 @@ pub const GENERAL: &[Key] = &[
         "seconds between two looks at a root that cannot be watched",
     ),
     key("app.notifications", Takes::Flag, Some("false"), "the app tells when an agent needs you or is lost"),
-    key("app.hotkey", Takes::Text, Some("\"off\""), "keys that open the app's spawn panel, or `off`"),
+    key("app.hotkey", Takes::Keys, Some("\"off\""), "keys that open the app's spawn panel, or `off`"),
 ];
 
 const KIND: Takes = Takes::OneOf(&KINDS);
@@ -193,6 +196,7 @@ impl Takes {
             Takes::Amount => "an amount from 0 to 1000".into(),
             Takes::Flag => "true or false".into(),
             Takes::Texts => "a list of texts".into(),
+            Takes::Keys => format!("keys like {}, or off", hotkey::EXAMPLE),
         }
     }
 }

@@ -276,7 +276,8 @@ fn check_value(key: &Key, shown: &str, item: &Item, at: Option<usize>) -> Result
         Err((at, format!("{shown} is {found}, but wants {wanted}"), format!("set it to {wanted}")))
     };
     match key.takes {
-        Takes::Text | Takes::Url(_) | Takes::OneOf(_) => match item.as_str() {
+        // Of keys in the file that are none the app tells; nothing else stands still for them.
+        Takes::Text | Takes::Url(_) | Takes::OneOf(_) | Takes::Keys => match item.as_str() {
             Some(text) => check_text(key, shown, text).map_err(|wrong| (at, wrong.message, wrong.next)),
             None => wrong(a(item)),
         },

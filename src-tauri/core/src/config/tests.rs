@@ -97,6 +97,7 @@ fn sample(key: &Key) -> String {
         Takes::Amount => "2.5".into(),
         Takes::Flag => "true".into(),
         Takes::Texts => "[\"x\"]".into(),
+        Takes::Keys => "\"Ctrl+Alt+P\"".into(),
     }
 }
 

@@ -187,7 +187,7 @@ fn nautilus(pao: &Path) -> Vec<u8> {
 }
 
 /// `$XDG_DATA_HOME`, which counts only where it is absolute.
-fn data_home(host: &Host) -> PathBuf {
+pub(crate) fn data_home(host: &Host) -> PathBuf {
     xdg(host, "XDG_DATA_HOME", ".local/share")
 }
 
@@ -196,7 +196,7 @@ pub(super) fn config_home(host: &Host) -> PathBuf {
     xdg(host, "XDG_CONFIG_HOME", ".config")
 }
 
-fn xdg(host: &Host, name: &str, usual: &str) -> PathBuf {
+pub(crate) fn xdg(host: &Host, name: &str, usual: &str) -> PathBuf {
     host.var(name)
         .map(PathBuf::from)
         .filter(|path| path.is_absolute())

@@ -1,9 +1,9 @@
 //! Where the menu-bar app is, opening it, and what a later launch says to the one that runs.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::process::Run;
+use super::process::{Identity, Run};
 use super::secrets::{self, Launch, Reply, Request, SecretError, Unanswered};
 use super::{Host, os};
 use crate::Error;
@@ -11,8 +11,11 @@ use crate::Error;
 /// How long the app may take to show what a launch brings, once it has heard of it: it may be busy beginning itself.
 const SHOWN: Duration = Duration::from_secs(5);
 
+/// How long it may take to quit.
+const QUITS: Duration = Duration::from_secs(5);
+
 /// The app's program, beside the command or wherever its package puts it.
-const PROGRAM: &str = "prime-agent-orchestrator";
+pub const PROGRAM: &str = "prime-agent-orchestrator";
 /// The app as macOS has it.
 const BUNDLE: &str = "Prime Agent Orchestrator.app";
 
@@ -29,6 +32,12 @@ pub fn find(host: &Host) -> Option<PathBuf> {
 
 /// Opens the app, at the spawn panel where folders are named. One that runs already shows itself.
 pub fn open(host: &Host, folders: &[PathBuf]) -> Result<PathBuf, Error> {
+    if let Some(missing) = folders.iter().find(|folder| !host.cwd.join(folder).exists()) {
+        return Err(Error::user(
+            format!("there is no folder {}", host.display(missing)),
+            "name one that is there, or none to see the list of agents",
+        ));
+    }
     let app = find(host).ok_or_else(|| {
         Error::environment(
             "the app is not on this machine",
@@ -65,6 +74,28 @@ pub async fn hand_over(host: &Host, launch: Launch) -> Result<bool, Error> {
         Err(Unanswered::Silent | Unanswered::Slow) => Err(silent(process)),
         Err(Unanswered::Closed | Unanswered::Other | Unanswered::TooLong) => Ok(false),
     }
+}
+
+/// The app that runs for this folder of ours, where it is another process than this one.
+pub async fn running(host: &Host) -> Option<Identity> {
+    let app = secrets::reach(host, "").await.ok().flatten()?;
+    let pid = u32::try_from(app.peer_cred().ok()?.pid()?).ok()?;
+    Identity::of(pid).filter(|app| app.pid != Identity::own().pid)
+}
+
+/// Asks that process to quit and waits until it has; whether it did.
+pub async fn quit(app: Identity) -> bool {
+    if let Err(error) = app.terminate() {
+        tracing::warn!(%error, pid = app.pid, "the app could not be asked to quit");
+    }
+    let asked = Instant::now();
+    while app.alive() {
+        if asked.elapsed() > QUITS {
+            return false;
+        }
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
+    true
 }
 
 /// The app runs, and says nothing.
@@ -129,9 +160,11 @@ mod tests {
         std::fs::create_dir(&bin).unwrap();
         std::fs::write(there.join("pao"), "").unwrap();
         symlink(there.join("pao"), bin.join("pao")).unwrap();
-        let host = Host { exe: bin.join("pao"), ..Host::at(dir.path()) };
+        let host = Host { exe: bin.join("pao"), cwd: dir.path().into(), ..Host::at(dir.path()) };
         assert_eq!(find(&host), None);
         assert!(open(&host, &[]).unwrap_err().next.contains("cargo xtask app"));
+        let missing = open(&host, &["there".into(), "nowhere".into()]).unwrap_err();
+        assert_eq!((&*missing.message, missing.kind.exit_code()), ("there is no folder nowhere", 2));
         std::fs::write(there.join(PROGRAM), "").unwrap();
         assert_eq!(find(&host), Some(there.canonicalize().unwrap().join(PROGRAM)));
     }

@@ -14,6 +14,12 @@ pub async fn front(host: &Host) -> Option<u32> {
     os::front_process(host).await
 }
 
+/// Brings the window of the first of these processes that has one to the front; where that one has several, the one of
+/// that title. Whether it is there.
+pub async fn raise(host: &Host, processes: Vec<u32>, title: &str) -> bool {
+    os::raise(host, processes, title).await
+}
+
 /// How long nothing was typed into a terminal device: reading what was typed is what moves its time of access.
 pub fn idle(host: &Host, tty: &Path) -> Option<Duration> {
     let at = std::fs::metadata(tty).ok()?.atime();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::process::{Mark, Run, RunError};
 use super::secrets::Fault;
 use super::signing::Signing;
-use super::{Host, LoginItem};
+use super::{Host, LoginItem, x11};
 
 /// Whether this is macOS.
 pub const IS_MACOS: bool = false;
@@ -55,30 +55,22 @@ pub const SECRET_STORE: &str = "Secret Service";
 
 /// The process that owns the window in front, as far as X11 tells; `None` also under Wayland, which tells nobody.
 pub async fn front_process(host: &Host) -> Option<u32> {
-    const LIMIT: std::time::Duration = std::time::Duration::from_secs(1);
-    let display = host.var("DISPLAY")?.to_string();
-    let (send, receive) = tokio::sync::oneshot::channel();
-    // A display that hangs takes its thread with it and nobody else.
-    let asked = std::thread::Builder::new().name("front".into()).spawn(move || {
-        // Nobody may be waiting any more.
-        let _ = send.send(active(&display));
-    });
-    asked.ok()?;
-    tokio::time::timeout(LIMIT, receive).await.ok()?.ok()?
+    x11::front(host.var("DISPLAY")?).await
 }
 
-fn active(display: &str) -> Option<u32> {
-    use x11rb::connection::Connection;
-    use x11rb::protocol::xproto::{Atom, AtomEnum, ConnectionExt, Window};
-    let (connection, screen) = x11rb::connect(Some(display)).ok()?;
-    let root = connection.setup().roots.get(screen)?.root;
-    let number = |window: Window, name: &[u8], kind: AtomEnum| {
-        let name: Atom = connection.intern_atom(true, name).ok()?.reply().ok()?.atom;
-        let read = connection.get_property(false, window, name, kind, 0, 1).ok()?.reply().ok()?;
-        read.value32()?.next().filter(|number| *number != 0)
-    };
-    let window = number(root, b"_NET_ACTIVE_WINDOW", AtomEnum::WINDOW)?;
-    number(window, b"_NET_WM_PID", AtomEnum::CARDINAL)
+/// Brings the window of the first of these processes that has one to the front; where that one has several, the one of
+/// that title. False where none is known, or it did not come: under Wayland nobody can.
+pub async fn raise(host: &Host, processes: Vec<u32>, title: &str) -> bool {
+    let Some(display) = host.var("DISPLAY") else { return false };
+    x11::raise(display, processes, title).await
+}
+
+/// Whether somebody on the X11 display shows tray icons, also without a session bus.
+pub async fn has_tray(host: &Host) -> bool {
+    match host.var("DISPLAY") {
+        Some(display) => x11::has_tray(display).await,
+        None => false,
+    }
 }
 
 /// By whom we are signed: the Secret Service does not look at that.

@@ -56,6 +56,11 @@ pub async fn front_process(_host: &Host) -> Option<u32> {
     super::attention::process_of(&said.text())
 }
 
+/// A window among those of another application cannot be brought to the front without being allowed to control it.
+pub async fn raise(_host: &Host, _processes: Vec<u32>, _title: &str) -> bool {
+    false
+}
+
 /// By whom we are signed: the Keychain knows programs by that. Found out once.
 pub async fn signing() -> &'static Signing {
     static FOUND: tokio::sync::OnceCell<Signing> = tokio::sync::OnceCell::const_new();

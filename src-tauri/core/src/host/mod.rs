@@ -13,6 +13,8 @@ pub mod secrets;
 pub mod signing;
 pub mod terminal;
 pub mod writing;
+#[cfg(not(target_os = "macos"))]
+mod x11;
 
 #[cfg(not(target_os = "macos"))]
 #[path = "linux.rs"]

@@ -13,6 +13,8 @@ use crate::{Context, Error};
 pub enum Focused {
     /// Its window is in front.
     InFront,
+    /// It is open in a window that could not be brought to the front; this command shows it here, too.
+    Behind(String),
     /// No window can be shown here; this command shows it.
     Attach(String),
 }
@@ -41,6 +43,10 @@ pub async fn focus(context: &Context, word: &str) -> Result<(Agent, Focused), Er
     match terminal.focus(handle).await {
         Ok(()) => Ok((agent, Focused::InFront)),
         Err(TerminalError::Gone { .. }) => Err(gone(&agent)),
+        Err(error @ TerminalError::Behind { .. }) => match terminal.attach(handle) {
+            Some(command) => Ok((agent, Focused::Behind(command))),
+            None => Err(error.into()),
+        },
         // Where there is no display, a person can still attach.
         Err(error @ TerminalError::NotCapable { .. }) => match terminal.attach(handle) {
             Some(command) => Ok((agent, Focused::Attach(command))),

@@ -1,11 +1,13 @@
 //! What is said of agents' lives as JSON.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 
 use super::{Agent, path};
+use crate::host::Host;
 use crate::life::{account, freshness, logs};
 use crate::registry::agents;
 
@@ -208,6 +210,23 @@ pub struct Focused {
     pub agent: String,
     /// Its window is in front now.
     pub in_front: bool,
-    /// Command that shows it, where no window can be.
+    /// Command that shows it, where no window can be or the one that is open does not come to the front.
     pub attach: Option<String>,
+}
+
+/// What `pao app` opened.
+#[derive(Debug, Clone, Serialize)]
+pub struct OpenedApp {
+    /// The app.
+    pub opened: String,
+    /// Folders its spawn panel is filled in with.
+    pub folders: Vec<String>,
+}
+
+impl OpenedApp {
+    /// The app at that place, for these folders.
+    pub fn new(host: &Host, opened: &Path, folders: &[PathBuf]) -> Self {
+        let folders = folders.iter().map(|folder| path(&host.cwd.join(folder))).collect();
+        Self { opened: path(opened), folders }
+    }
 }

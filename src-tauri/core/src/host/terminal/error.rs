@@ -76,6 +76,12 @@ pub enum TerminalError {
         /// Why.
         because: &'static str,
     },
+    /// It is shown in a window that could not be brought to the front.
+    #[error("the window in {terminal} is open, but could not be brought to the front")]
+    Behind {
+        /// Which terminal.
+        terminal: &'static str,
+    },
     /// This terminal has no way to do it.
     #[error("{terminal} cannot {what}")]
     NotCapable {
@@ -141,6 +147,7 @@ impl TerminalError {
             }
             Self::Gone { .. } => "see `pao agents`; the agent may have ended".into(),
             Self::LeftOpen { .. } => "close it yourself when you no longer need it".into(),
+            Self::Behind { .. } => "find it among your windows".into(),
             Self::NotCapable { .. } => {
                 "do it in the window yourself, or start agents with --terminal tmux".into()
             }

@@ -187,7 +187,8 @@ pub trait Terminal: Send + Sync {
         Ok(())
     }
 
-    /// Brings the window to the front, opening one where the terminal runs without.
+    /// Brings the window to the front, opening one where the terminal runs without. `Behind` where it is open and does
+    /// not come.
     async fn focus(&self, handle: &str) -> Result<(), TerminalError>;
 
     /// Closes the window. That it is already gone is fine.

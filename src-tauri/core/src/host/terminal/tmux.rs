@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Alive, Capabilities, Key, Opened, Script, Terminal, TerminalError, plain, plain_title, shell_word,
 };
-use crate::host::attention::since;
+use crate::host::attention::{above, raise, since};
 use crate::host::process::{Identity, Outcome, Run};
 use crate::host::{Host, files, os};
 
@@ -192,6 +192,27 @@ impl Tmux {
             self.ask(self.at(handle).args(["send-keys", "-t", &handle.pane, "-X", "cancel"])).await?;
         }
         Ok(())
+    }
+
+    /// Brings the window of one who is attached to the front, of several the one that was used last.
+    async fn raise(&self, handle: &Handle) -> Result<(), TerminalError> {
+        let format = "#{pane_id}|#{client_pid}|#{client_activity}|#{window_name}";
+        let out = self.ask(self.at(handle).args(["list-clients", "-F", format])).await?;
+        let text = out.text();
+        let client = |line: &str| {
+            let mut fields = line.splitn(4, '|');
+            let (pane, pid, at, title) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+            let (pid, at): (u32, i64) = (pid.parse().ok()?, at.parse().ok()?);
+            (pane == handle.pane).then(|| (at, pid, title.to_owned()))
+        };
+        let mut clients: Vec<_> = text.lines().filter_map(client).collect();
+        clients.sort_unstable_by(|one, other| other.cmp(one));
+        for (_, pid, title) in clients {
+            if raise(&self.host, above(pid), &title).await {
+                return Ok(());
+            }
+        }
+        Err(TerminalError::Behind { terminal: NAME })
     }
 
     fn write_attach(&self, handle: &Handle) -> Result<(), TerminalError> {
@@ -421,7 +442,9 @@ impl Terminal for Tmux {
         let handle = read(handle)?;
         let pane = self.pane(&handle).await?;
         if pane.attached {
-            return self.ask(self.at(&handle).args(["select-window", "-t", &handle.pane])).await.map(drop);
+            let select = ["select-window", "-t", &handle.pane, ";", "select-pane", "-t", &handle.pane];
+            self.ask(self.at(&handle).args(select)).await?;
+            return self.raise(&handle).await;
         }
         self.write_attach(&handle)?;
         if os::open_window(&self.host, &handle.attach).await? {
