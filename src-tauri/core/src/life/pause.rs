@@ -126,6 +126,7 @@ pub async fn pause(
             format!("{} did not end within {} s and runs on", row.name, ENDS_WITHIN.as_secs()),
             format!("see what it does: `pao focus {}`", row.name),
         )
+        .in_window("focus it to see what it does")
         .after(format!("checkpoint {} was made", checkpoint.id)));
     }
     let notes = put_to_rest(context, &row, &before).await;
@@ -145,6 +146,7 @@ pub async fn pause(
 
 fn taken(name: &str) -> Error {
     Error::user(format!("another pao is at work on {name}"), "see `pao agents` in a moment")
+        .in_window("try again in a moment")
 }
 
 /// Looks until the agent may be paused as the user wants it.

@@ -105,7 +105,8 @@ pub async fn resume(
         return Err(Error::user(
             format!("another pao is at work on {}", row.name),
             "see `pao agents` in a moment",
-        ));
+        )
+        .in_window("try again in a moment"));
     }
     let outcome = async {
         let claimed = registry.agent(id).await?.ok_or_else(|| Error::internal("the agent's row is gone"))?;
@@ -153,11 +154,13 @@ pub async fn resume(
 fn can_come_back(row: &Agent) -> Result<(), Error> {
     if row.claim.is_some_and(|claim| claim.by.alive()) {
         let why = format!("another pao is at work on {}", row.name);
-        return Err(Error::user(why, "see `pao agents` in a moment"));
+        return Err(Error::user(why, "see `pao agents` in a moment").in_window("try again in a moment"));
     }
     if row.state.live() {
         let why = format!("{} is not at rest: it is {}", row.name, row.state.name());
-        return Err(Error::user(why, format!("see it with `pao focus {}`", row.name)));
+        return Err(
+            Error::user(why, format!("see it with `pao focus {}`", row.name)).in_window("focus it to see it")
+        );
     }
     if row.process.is_some_and(Identity::alive) {
         let why = format!("{} has ended, but its process still runs", row.name);
@@ -180,7 +183,7 @@ async fn runs_nowhere(host: &Host, kind: Option<&HostAgent>, row: &Agent) -> Res
         kind.display
     );
     let next = format!("end it there, or open it twice with `pao resume {name} --anyway`");
-    Err(Error::user(why, next))
+    Err(Error::user(why, next).in_window("end it there, then try again"))
 }
 
 /// Name and folder it comes back with.
@@ -213,6 +216,7 @@ fn folder_is_gone(host: &Host, row: &Agent, checkpoint: Option<&str>) -> Error {
     };
     let moved = format!("if it was moved: `pao resume {} --in DIR`", row.name);
     Error::user(what, format!("put it back; {moved}; {}", anew(checkpoint)))
+        .in_window("put it back, or start a new agent in another folder")
 }
 
 fn anew(checkpoint: Option<&str>) -> String {
@@ -289,7 +293,8 @@ fn fits(kind: &HostAgent, row: &Agent, now: Option<Version>, anyway: bool) -> Re
         return Err(Error::user(
             why,
             format!("update it, or try with `pao resume {} --anyway`; the conversation is kept", row.name),
-        ));
+        )
+        .in_window(format!("update {}; the conversation is kept", kind.display)));
     }
     Ok(if now == then { Vec::new() } else { vec![format!("{} is {now} now; it was {then}", kind.display)] })
 }

@@ -120,7 +120,9 @@ impl From<RegistryError> for crate::Error {
             RegistryError::NameTaken(_) => "choose another with --name, or see `pao agents`".to_string(),
         };
         match error {
-            RegistryError::NameTaken(_) => Self::user(error.to_string(), next),
+            RegistryError::NameTaken(_) => {
+                Self::user(error.to_string(), next).in_window("choose another name")
+            }
             RegistryError::Unwritable { .. } => {
                 Self::environment(error.to_string(), next).after("nothing was begun")
             }
