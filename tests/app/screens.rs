@@ -175,6 +175,8 @@ fn pictures(claude: &Claude, album: &Album<'_>, asks: &Value) {
     panel.says("1 of 2 selected");
     album.take(&panel, PANEL, "cleanup");
     panel.press("Control+Enter");
+    panel.says("Clean up docs as well?");
+    panel.press("Control+Enter");
     panel.says("cleaned up.");
     album.take(&panel, PANEL, "cleanup-done");
     panel.press("Control+z");
