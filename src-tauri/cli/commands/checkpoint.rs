@@ -9,7 +9,6 @@ use pao_core::life::repository::{Between, Differs};
 use pao_core::registry::agents::Agent;
 use pao_core::{Error, wire};
 
-use super::waiting;
 use crate::args::{Checkpoint, Checkpoints};
 use crate::render::{GOOD, QUIET, STRONG, Screen, Table, WARNING, age, bullets, clean, count, paint};
 
@@ -18,11 +17,7 @@ pub async fn run(host: Host, screen: Screen, what: Checkpoint) -> Result<u8, Err
         what.what,
         Some(Checkpoints::List { .. } | Checkpoints::Show { .. } | Checkpoints::Compare { .. })
     );
-    let context = if looks {
-        Context::open_to_look(host).await?
-    } else {
-        waiting(&host.clone(), screen, Context::open(host)).await?
-    };
+    let context = super::context(host, screen, looks).await?;
     screen.unreadable(&context.registry);
     let registry = &context.registry;
     match what.what {

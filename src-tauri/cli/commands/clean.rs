@@ -13,18 +13,13 @@ use pao_core::{Context, Error, wire};
 use tokio_util::sync::CancellationToken;
 
 use super::agents::short;
-use super::waiting;
 use crate::args::clean::Clean;
 use crate::ask;
 use crate::render::{BAD, GOOD, QUIET, STRONG, Screen, WARNING, age, bytes, clean as plain, count, paint};
 
 pub async fn run(host: Host, screen: Screen, what: Clean) -> Result<u8, Error> {
     let looks = what.history || (what.dry_run && what.undo.is_none());
-    let context = if looks {
-        Context::open_to_look(host).await?
-    } else {
-        waiting(&host.clone(), screen, Context::open(host)).await?
-    };
+    let context = super::context(host, screen, looks).await?;
     screen.unreadable(&context.registry);
     let Context { host, registry, .. } = &context;
     if what.history {

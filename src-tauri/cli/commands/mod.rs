@@ -59,6 +59,14 @@ async fn waiting<T, E: Into<Error>>(
     opened.map_err(Into::into)
 }
 
+/// Opens everything for a verb that only looks, or for one that writes and waits for another process.
+async fn context(host: Host, screen: Screen, looks: bool) -> Result<Context, Error> {
+    if looks {
+        return Context::open_to_look(host).await;
+    }
+    waiting(&host.clone(), screen, Context::open(host)).await
+}
+
 /// Says which agent was taken where several that are gone have that name.
 async fn say_which(screen: Screen, context: &Context, word: &str, taken: &Agent) -> Result<(), Error> {
     let others = context.registry.namesakes(taken).await?;

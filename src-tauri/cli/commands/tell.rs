@@ -2,13 +2,11 @@
 
 use std::io::Read;
 
-use pao_core::Context;
 use pao_core::host::Host;
 use pao_core::life::tell::{self, Told};
 use pao_core::registry::messages::Fate;
 use pao_core::{Error, Kind, wire};
 
-use super::waiting;
 use crate::args::life::{Tell, Telling, duration};
 use crate::render::{BAD, GOOD, QUIET, STRONG, Screen, Table, WARNING, clean, paint};
 
@@ -23,10 +21,7 @@ pub async fn run(host: Host, screen: Screen, what: Tell) -> Result<u8, Error> {
         Telling::Say(to, words) if words == ["-"] => Telling::Say(to, vec![piped()?]),
         other => other,
     };
-    let context = match &telling {
-        Telling::List(_) => Context::open_to_look(host).await?,
-        _ => waiting(&host.clone(), screen, Context::open(host)).await?,
-    };
+    let context = super::context(host, screen, matches!(telling, Telling::List(_))).await?;
     screen.unreadable(&context.registry);
     let told = match &telling {
         Telling::Say(to, words) => tell::tell(&context, to, &words.join(" "), wait).await?,

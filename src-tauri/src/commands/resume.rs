@@ -2,11 +2,12 @@
 
 use futures::future::join_all;
 use pao_core::life::focus;
-use pao_core::life::resume::{self, Resuming};
+use pao_core::life::resume::{self, Resumed, Resuming};
 use pao_core::registry::agents::Agent;
 use pao_core::wire::door::{Action, Outcome};
 use pao_core::{Context, Error, Remedy};
 use serde_json::json;
+use tauri::async_runtime::JoinHandle;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -50,12 +51,7 @@ async fn one(shell: &Shell, context: Context, agent: Agent, how: Resuming) -> Ou
     }
     let name = agent.name.clone();
     let (face, asked) = Return::new(shell, agent, how);
-    let own = shell.clone();
-    let done = tauri::async_runtime::spawn(async move {
-        let done = face.run(&context).await;
-        own.refresh().await;
-        done
-    });
+    let done = run(shell, context, face);
     tokio::select! {
         biased;
         Ok(job) = asked => asks(shell, &name, job),
@@ -78,11 +74,16 @@ pub(super) async fn again(shell: &Shell, id: &str, how: Resuming) -> Result<Stri
     let agent = focus::find(&context, id).await?;
     let (face, _) = Return::new(shell, agent, how);
     let job = face.follow().job.clone();
-    let own = shell.clone();
-    tauri::async_runtime::spawn(async move {
-        // How it went stands in its job.
-        let _ = face.run(&context).await;
-        own.refresh().await;
-    });
+    // How it went stands in its job.
+    drop(run(shell, context, face));
     Ok(job)
+}
+
+fn run(shell: &Shell, context: Context, face: Return) -> JoinHandle<Result<Resumed, Error>> {
+    let shell = shell.clone();
+    tauri::async_runtime::spawn(async move {
+        let done = face.run(&context).await;
+        shell.refresh().await;
+        done
+    })
 }

@@ -144,7 +144,8 @@ pub async fn pause(
     })
 }
 
-fn taken(name: &str) -> Error {
+/// Another process is at work on the agent of that name.
+pub(super) fn taken(name: &str) -> Error {
     Error::user(format!("another pao is at work on {name}"), "see `pao agents` in a moment")
         .in_window("try again in a moment")
 }

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::changed::{self, Changed, WHOLE_FILE};
 use super::checkpoint;
 use super::extract;
-use super::pause::in_project;
+use super::pause::{in_project, taken};
 use super::unfinished::close_windows;
 use crate::agent::{self, Filed, HostAgent, Version};
 use crate::host::process::{Identity, Outcome, Run};
@@ -102,11 +102,7 @@ pub async fn resume(
     let folder = place.folder.to_string_lossy();
     let taken_up = TakenUp { name: &place.name, folder: &folder, version: version.as_deref() };
     if !registry.claim_to_resume(id, row.claim, &taken_up, me, host.now()).await? {
-        return Err(Error::user(
-            format!("another pao is at work on {}", row.name),
-            "see `pao agents` in a moment",
-        )
-        .in_window("try again in a moment"));
+        return Err(taken(&row.name));
     }
     let outcome = async {
         let claimed = registry.agent(id).await?.ok_or_else(|| Error::internal("the agent's row is gone"))?;
@@ -153,8 +149,7 @@ pub async fn resume(
 
 fn can_come_back(row: &Agent) -> Result<(), Error> {
     if row.claim.is_some_and(|claim| claim.by.alive()) {
-        let why = format!("another pao is at work on {}", row.name);
-        return Err(Error::user(why, "see `pao agents` in a moment").in_window("try again in a moment"));
+        return Err(taken(&row.name));
     }
     if row.state.live() {
         let why = format!("{} is not at rest: it is {}", row.name, row.state.name());

@@ -185,10 +185,12 @@ async fn whoever_finds_the_database_migrated_by_another_reads_its_rows_all_the_s
 
 #[tokio::test]
 async fn agents_of_every_older_version_are_read_and_come_from_nobody() {
-    for (version, tables) in [
-        (6, include_str!("../../../../tests/fixtures/registry/version-6.sql")),
-        (8, include_str!("../../../../tests/fixtures/registry/version-8.sql")),
-    ] {
+    let six = include_str!("../../../../tests/fixtures/registry/version-6.sql");
+    let eight = concat!(
+        include_str!("../../../../tests/fixtures/registry/version-6.sql"),
+        include_str!("../../../../tests/fixtures/registry/version-8.sql")
+    );
+    for (version, tables) in [(6, six), (8, eight)] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("registry.db");
         let mut old = super::connect(&path, std::time::Duration::from_secs(5)).await.unwrap();

@@ -2,14 +2,12 @@
 
 use crate::Context;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use super::passed::{Agreed, Permission, Topic};
 use super::request::{Consent, Face};
 use super::rooms::Ground;
 use super::{launch, trust};
 use crate::Error;
-use crate::agent::HostAgent;
 
 /// Asks for what was not agreed to before. A no ends the spawn; nothing has been written.
 pub(super) async fn consents(
@@ -28,11 +26,13 @@ pub(super) async fn consents(
     let mut known = registry.consents(folder, ground.agent.kind).await?;
     let before = known.clone();
     let mut agreed = BTreeSet::new();
-    let enables = enables(ground.agent, folder, topic.project.worktree.as_deref());
-    if !trust::look(&ground.trust(topic))? && !known.trusts(&enables) {
-        let (agent, folder) = (ground.agent.display, folder.clone());
-        ask(face, &Consent::Trust { agent, folder, enables: enables.clone() })?;
-        known.trust(&enables);
+    if !trust::look(&ground.trust(topic))? {
+        let enables = trust::enables(ground.agent, folder, &topic.project);
+        if !known.trusts(&enables) {
+            let (agent, folder) = (ground.agent.display, folder.clone());
+            ask(face, &Consent::Trust { agent, folder, enables: enables.clone() })?;
+            known.trust(&enables);
+        }
     }
     agreed.insert(Agreed::Trust);
     if permission == Permission::Skip {
@@ -67,12 +67,4 @@ fn ask(face: &dyn Face, consent: &Consent) -> Result<(), Error> {
         )
         .in_window("choose other permissions"),
     })
-}
-
-/// What trusting a folder of a working tree enables, in words.
-pub fn enables(agent: &HostAgent, folder: &Path, worktree: Option<&Path>) -> Vec<String> {
-    trust::inspect(agent, folder, worktree)
-        .into_iter()
-        .map(|found| format!("{}: {}", found.kind.name(), found.text))
-        .collect()
 }

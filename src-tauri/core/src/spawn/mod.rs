@@ -7,7 +7,7 @@ pub mod again;
 pub mod agreed;
 pub mod briefing;
 mod choices;
-pub mod consent;
+mod consent;
 pub mod deliver;
 pub mod gather;
 pub mod launch;
@@ -29,7 +29,7 @@ use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use self::choices::{Settled, host_agent};
-use self::consent::{consents, enables};
+use self::consent::consents;
 use self::passed::{Briefing, Conversation, Gathered, LeftOut, Receipt, Topic, Way, silent};
 use self::request::{Brief, Crowded, DryRun, Face, Fork, Request, Spawned, Step};
 use self::rooms::{Ground, Job, ground, plan, rooms};
@@ -129,11 +129,8 @@ pub async fn dry_run(
         would.push(format!("leave the folder trusted in {}", context.host.display(place.config)));
     } else {
         would.push(format!("mark the folder as trusted in {}", context.host.display(place.config)));
-        would.extend(
-            enables(ground.agent, &warm.topic.folder, warm.topic.project.worktree.as_deref())
-                .iter()
-                .map(|what| format!("  which enables {what}")),
-        );
+        let enables = trust::enables(ground.agent, &warm.topic.folder, &warm.topic.project);
+        would.extend(enables.iter().map(|what| format!("  which enables {what}")));
     }
     if let Some(folder) = ground.agent.context_folder(&context.host.agent_dir(&id))
         && plan.way == Way::Session

@@ -3,7 +3,6 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::consent::enables;
 use super::passed::{Permission, Way};
 use super::request::{Brief, Delivery, Face, Request};
 use super::rooms::ground;
@@ -44,10 +43,10 @@ pub async fn preview(
     let settled = &warm.settled;
     let known = context.registry.consents(&warm.topic.folder, settled.agent.kind).await?;
     let topic = &warm.topic;
-    let enables = enables(settled.agent, &topic.folder, topic.project.worktree.as_deref());
     let trust = match ground(context, settled.agent).await {
-        Ok(ground) if !known.trusts(&enables) && !trust::look(&ground.trust(topic)).unwrap_or(false) => {
-            Some(enables)
+        Ok(ground) if !trust::look(&ground.trust(topic)).unwrap_or(false) => {
+            Some(trust::enables(settled.agent, &topic.folder, &topic.project))
+                .filter(|enables| !known.trusts(enables))
         }
         _ => None,
     };

@@ -180,7 +180,7 @@ impl Trouble {
         Self {
             kind: kind.into(),
             message: error.message.clone(),
-            next: error.in_window.as_deref().unwrap_or(&error.next).into(),
+            next: error.clone().for_window().next,
             action: error.remedy.as_ref().and_then(Action::of),
         }
     }

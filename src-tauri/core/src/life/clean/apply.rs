@@ -234,7 +234,7 @@ fn keep(host: &Host, dir: &Path, name: &str, item: &Item) -> Result<Aside, Clean
     })
 }
 
-/// Keys of the trust record in that file.
+/// The host agent that keeps its trust records in that file.
 pub(super) fn trusting(host: &Host, config: &Path) -> &'static HostAgent {
     let known = agent::ALL.iter().copied().find(|agent| agent.trust_file(host) == *config);
     known.or_else(|| agent::by_trust_file(config)).unwrap_or(agent::ALL[0])

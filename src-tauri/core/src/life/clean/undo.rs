@@ -18,7 +18,6 @@ use crate::keepsake::Keepsake;
 use crate::project::Project;
 use crate::registry::change::Change;
 use crate::registry::{Registry, RegistryError};
-use crate::spawn::consent::enables;
 use crate::spawn::{deliver, trust};
 
 /// Undoes the cleanup of that id, or the last one that was not undone.
@@ -190,7 +189,7 @@ async fn is_another(registry: &Registry, agent: &HostAgent, folder: &Path) -> Re
     if folder.canonicalize().is_ok_and(|real| real != folder) {
         return Ok(true);
     }
-    let enables = enables(agent, folder, Project::of(folder).worktree.as_deref());
+    let enables = trust::enables(agent, folder, &Project::of(folder));
     Ok(!enables.is_empty() && !registry.consents(folder, agent.kind).await?.trusts(&enables))
 }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::agent::{Enables, Holds, HostAgent, Key, Setting};
+use crate::project::Project;
 
 /// One thing that trust enables.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,12 @@ const LARGEST: u64 = 1 << 20;
 
 /// Things of one folder that are listed by name; of more, how many there are.
 const LISTED: usize = 12;
+
+/// The same as [`inspect`], in words.
+pub fn enables(agent: &HostAgent, folder: &Path, project: &Project) -> Vec<String> {
+    let found = inspect(agent, folder, project.worktree.as_deref()).into_iter();
+    found.map(|found| format!("{}: {}", found.kind.name(), found.text)).collect()
+}
 
 /// Lists what trusting `folder` enables for that host agent, looking up to the top of its worktree. In the order found.
 pub fn inspect(agent: &HostAgent, folder: &Path, worktree: Option<&Path>) -> Vec<Enabled> {
