@@ -287,8 +287,11 @@ fn real_agents_that_ended_in_any_way_are_cleaned_up_and_the_live_one_beside_them
     claude.kill(&killed);
     claude.tmux(&["kill-pane", "-t", &pane(&closed)]);
     claude.until("all three are gone", || claude.agents().len() == 1);
+    // An agent says goodbye before its process is gone; until then the plan holds it.
+    let look = || claude.world.pao(["agents", "clean", "--dry-run", "--json"]).ok().json();
+    claude.until("their processes, too", || titles(&look()).len() == 3);
 
-    let plan = claude.world.pao(["agents", "clean", "--dry-run", "--json"]).ok().json();
+    let plan = look();
     let mut planned = titles(&plan);
     planned.sort_unstable();
     assert_eq!(planned, ["closed", "exits", "killed"], "{plan:#}");
