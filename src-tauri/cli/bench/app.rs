@@ -126,9 +126,7 @@ fn wall() -> f64 {
 
 /// When a process began, in seconds since 1970, to a hundredth.
 fn began(pid: u32) -> f64 {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    // The name, in parentheses, may hold anything; the rest is numbers.
-    let ticks = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().parse::<f64>().unwrap();
+    let ticks = crate::watch::stat(pid)[19] as f64;
     let up = fs::read_to_string("/proc/uptime").unwrap();
     let up: f64 = up.split(' ').next().unwrap().parse().unwrap();
     wall() - up + ticks / 100.0

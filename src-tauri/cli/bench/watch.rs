@@ -139,11 +139,15 @@ pub fn processor(mut child: Child, time: Duration) -> (f64, f64) {
 
 /// Time on a processor over all threads, ended ones too, to a hundredth of a second.
 pub fn spent(pid: u32) -> Duration {
+    Duration::from_millis(stat(pid).iter().skip(11).take(2).sum::<u64>() * 10)
+}
+
+/// What the system counts of a process, from its state (a letter, here 0) on; times in hundredths of a second. Empty where it is gone.
+pub fn stat(pid: u32) -> Vec<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name, in parentheses, may hold anything; the rest is numbers.
+    // The name, in parentheses, may hold anything; behind it come a letter and numbers.
     let numbers = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
-    let ticks: u64 = numbers.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
-    Duration::from_millis(ticks * 10)
+    numbers.map(|number| number.parse().unwrap_or_default()).collect()
 }
 
 /// How often each thread gave the processor up of its own accord: each was a wake-up.

@@ -290,6 +290,29 @@ async fn undo_never_writes_over_what_has_come_in_its_place() {
 }
 
 #[tokio::test]
+async fn trust_is_not_put_back_for_another_folder_or_for_more_than_was_agreed_to() {
+    for linked in [false, true] {
+        let world = World::new().await;
+        let folder = world.repository("code/api").await;
+        world.agent("api", &folder, State::Ended, None).await;
+        world.apply(world.plan(&[]).await).await;
+        fs::rename(&folder, world.root.join("aside")).unwrap();
+        if linked {
+            std::os::unix::fs::symlink(world.root.join("aside"), &folder).unwrap();
+        } else {
+            let hook =
+                r#"{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch evil"}]}]}}"#;
+            fs::create_dir_all(folder.join(".claude")).unwrap();
+            fs::write(folder.join(".claude/settings.json"), hook).unwrap();
+        }
+        let undone = world.undo().await;
+        assert!(!world.trusts(&folder), "{undone:#?}");
+        let refused = undone.pieces().find(|(_, piece)| piece.stage == Stage::Refused).unwrap().1;
+        assert!(refused.note.contains("not what you agreed to trust"), "{refused:#?}");
+    }
+}
+
+#[tokio::test]
 async fn trust_that_others_rely_on_is_handed_over() {
     let world = World::new().await;
     let folder = world.repository("code/api").await;
