@@ -152,10 +152,7 @@ fn from_the_first_run_to_a_cleanup_taken_back_by_clicks_and_keys() {
 
     // The answer belongs into the terminal. Then it can be told something.
     assert!(!api.join("made.txt").exists());
-    claude.until("the answer", || {
-        claude.tmux(&["send-keys", "-t", &pane, "Enter"]);
-        api.join("made.txt").exists()
-    });
+    claude.press(&pane, "Enter", || api.join("made.txt").exists());
     begins(&list, &["web, Working", "api, Idle"]);
     tray::open(world, &list, &["Open Prime Agent Orchestrator"]);
     move_to(&list, "api");

@@ -168,13 +168,18 @@ impl Claude {
         self.tmux(&["capture-pane", "-p", "-t", pane])
     }
 
-    /// Types a line into a pane, as the user would, and presses Enter until it has its effect: an agent that is busy
-    /// with itself loses a key.
+    /// Types a line into a pane, as the user would, and enters it.
     pub fn say(&self, pane: &str, text: &str, effect: impl Fn() -> bool) {
         self.tmux(&["send-keys", "-t", pane, "-l", "--", text]);
         self.until(&format!("{text} on the screen"), || self.screen(pane).contains(text));
+        self.press(pane, "Enter", effect);
+    }
+
+    /// Presses a key until it has its effect: an agent that is busy with itself loses one, and so does a question of
+    /// which its hook has told before it is drawn.
+    pub fn press(&self, pane: &str, key: &str, effect: impl Fn() -> bool) {
         for _ in 0..30 {
-            self.tmux(&["send-keys", "-t", pane, "Enter"]);
+            self.tmux(&["send-keys", "-t", pane, key]);
             let began = Instant::now();
             while began.elapsed() < Duration::from_secs(2) {
                 if effect() {
@@ -183,7 +188,7 @@ impl Claude {
                 std::thread::sleep(Duration::from_millis(50));
             }
         }
-        panic!("{text} had no effect; the agent's screens:\n{}", self.screens());
+        panic!("{key} had no effect; the agents' screens:\n{}", self.screens());
     }
 
     /// Types a prompt into a pane and gives the request that came of it.

@@ -147,10 +147,7 @@ fn a_log_tells_what_was_asked_what_was_chosen_and_what_failed() {
     let pane = claude.panes().remove(0);
     claude.ask(&pane, "ask me");
     claude.comes_to(&spawned, "needs-you");
-    claude.until("it is answered", || {
-        claude.tmux(&["send-keys", "-t", &pane, "Enter"]);
-        claude.row(&spawned)["state"] == "idle"
-    });
+    claude.press(&pane, "Enter", || claude.row(&spawned)["state"] == "idle");
     claude.ask(&pane, "no money");
     claude.comes_to(&spawned, "needs-you");
     // The host agent writes its transcript a moment after it has called its hooks.

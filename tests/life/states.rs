@@ -106,8 +106,11 @@ impl Twelve {
         });
     }
 
+    /// Answers or stops it: presses the key until it is no longer what it was.
     fn press(&self, which: usize, key: &str) {
-        self.claude.tmux(&["send-keys", "-t", &self.agents[which].pane, key]);
+        let state = || self.claude.row(&self.agents[which].spawned)["state"].clone();
+        let was = state();
+        self.claude.press(&self.agents[which].pane, key, || state() != was);
     }
 }
 
@@ -220,16 +223,13 @@ fn a_question_is_seen_within_a_second_and_its_answer_as_well() {
         std::thread::sleep(Duration::from_millis(10));
     }
     eprintln!("needs-you {} ms after the question stood on the screen", asked.elapsed().as_millis());
-    // A key that comes while the dialog is being drawn is lost.
-    let mut granted = Instant::now();
-    while all.claude.screen(pane).contains("Do you want to proceed?") {
-        assert!(asked.elapsed() < PATIENCE, "it takes no key\n{}", all.claude.screens());
-        granted = Instant::now();
-        all.press(0, "Enter");
-        std::thread::sleep(Duration::from_millis(500));
-    }
+    let answered = std::cell::Cell::new(asked);
+    all.claude.press(pane, "Enter", || {
+        answered.set(Instant::now());
+        !all.claude.screen(pane).contains("Do you want to proceed?")
+    });
     all.come_to(&[(0, "working", "")]);
-    eprintln!("working {} ms after the answer", granted.elapsed().as_millis());
+    eprintln!("working {} ms after the answer", answered.get().elapsed().as_millis());
 }
 
 #[test]
@@ -242,14 +242,15 @@ fn a_version_without_a_file_of_its_own_is_known_by_hooks_and_at_last_by_its_scre
     claude.ask(&pane, "make it");
     claude.comes_to(&spawned, "needs-you");
     assert!(claude.row(&spawned)["needs"].as_str().unwrap().contains("touch made.txt"));
-    claude.tmux(&["send-keys", "-t", &pane, "Enter"]);
+    let answered = || claude.row(&spawned)["state"] != "needs-you";
+    claude.press(&pane, "Enter", answered);
     // The tool's use says that it was granted, the turn's end that it is over.
     claude.comes_to(&spawned, "idle");
     assert!(claude.events(&spawned).iter().all(|event| event.event != "PostToolUse"));
     claude.ask(&pane, "make it again");
     claude.comes_to(&spawned, "needs-you");
     // Declined: no hook of this version says so.
-    claude.tmux(&["send-keys", "-t", &pane, "Escape"]);
+    claude.press(&pane, "Escape", answered);
     claude.comes_to(&spawned, "idle");
     assert_eq!(claude.row(&spawned)["evidence"], "interrupted on the screen");
     claude.end(&spawned);

@@ -160,7 +160,7 @@ fn nothing_is_typed_into_a_dialog() {
     assert!(!folder.join("built").exists(), "the text answered the dialog");
     assert_eq!(claude.row(&spawned)["state"], "needs-you");
     // The user says no; the turn is over, and then it is told.
-    claude.tmux(&["send-keys", "-t", &claude.panes()[0], "Escape"]);
+    claude.press(&claude.panes()[0], "Escape", || claude.row(&spawned)["state"] != "needs-you");
     let again = tell(&claude, "api", "and another", "60");
     assert_eq!(again["state"], "confirmed", "{again:#}\n{}", claude.screens());
     assert_eq!(fate(&claude, &told), "confirmed");
