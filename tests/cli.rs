@@ -713,6 +713,8 @@ fn uninstalling_lists_every_trace_and_leaves_what_is_not_ours() {
     world.write(".zfunc/_other", "#compdef other\n");
     world.write(".pao/notes.txt", "mine");
     world.write(".pao/codex-version", "0.1.0");
+    // Who wrote it was killed before it was whole.
+    world.write(".pao/.pao-4711-a1B2c3.tmp", "{");
     let unasked = world.pao(["uninstall"]).run();
     assert_eq!(unasked.code, Some(2), "{}", unasked.screen);
     assert!(world.path(".pao/secrets/facts").exists());

@@ -161,6 +161,7 @@ fn from_the_first_run_to_a_cleanup_taken_back_by_clicks_and_keys() {
     list.types("and mind the gap");
     list.press("Control+Enter");
     claude.first_request("and mind the gap");
+    claude.comes_to(&spawned, "idle");
     begins(&list, &["web, Working", "api, Idle"]);
 
     // Its memory is freed, and it comes back to its conversation.

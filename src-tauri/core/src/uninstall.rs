@@ -100,6 +100,7 @@ const OURS: &[(&str, &str)] = &[
     ("config.toml", "your settings"),
     ("login-env.json", "what was found out about this machine"),
     ("registry.db", "the registry of agents and of your marks"),
+    ("registry.db-journal", "the registry of agents and of your marks"),
     ("registry.db-shm", "the registry of agents and of your marks"),
     ("registry.db-wal", "the registry of agents and of your marks"),
     ("tmux.conf", "settings for tmux"),
@@ -501,15 +502,17 @@ fn is_ours(name: &OsString) -> bool {
         let of_agent = name.strip_suffix("-version").is_some_and(|kind| agent::by_kind(kind).is_some());
         of_agent || OURS.iter().any(|(ours, _)| *ours == name)
     };
-    name.to_str().is_some_and(is)
+    // The app may have been ended while it wrote something.
+    files::is_half_written(Path::new(name)) || name.to_str().is_some_and(is)
 }
 
 fn remove_empty(path: &Path) -> std::io::Result<&'static str> {
     if !path.exists() {
         return Ok("was gone already");
     }
-    if std::fs::read_dir(path)?.next().is_some() {
-        return Err(std::io::Error::other("something is in it that pao did not write"));
+    if let Some(entry) = std::fs::read_dir(path)?.next() {
+        let name = entry?.file_name();
+        return Err(std::io::Error::other(format!("{} is still in it", name.display())));
     }
     std::fs::remove_dir(path)?;
     Ok("removed")

@@ -162,7 +162,7 @@ fn prepare(path: &Path, bytes: &[u8], permissions: Permissions) -> io::Result<te
 pub fn half_written(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
-    entries.filter(is_file).map(|entry| entry.path()).filter(|path| is_temporary(path)).collect()
+    entries.filter(is_file).map(|entry| entry.path()).filter(|path| is_half_written(path)).collect()
 }
 
 /// Of these, those whose writer is known to be gone.
@@ -171,7 +171,8 @@ pub fn abandoned(folder: &Path) -> Vec<PathBuf> {
     half_written(folder).into_iter().filter(gone).collect()
 }
 
-fn is_temporary(path: &Path) -> bool {
+/// Whether a file is called as those are that our writers rename when they are whole.
+pub fn is_half_written(path: &Path) -> bool {
     let Some(middle) = between(path) else { return false };
     // Earlier versions did not name the writer.
     let random = if writer(path).is_some() { middle.split_once('-').map_or("", |(_, r)| r) } else { middle };

@@ -133,6 +133,23 @@ describe('the popover', () => {
     expect(asked('clean_undo')).toHaveLength(1)
   })
 
+  it('keeps the keyboard on a row that moves while it has it', async () => {
+    const { user, host } = openApp('?window=popover')
+    const held = await row(/^web-console/)
+    const place = () => screen.getAllByRole('listitem').indexOf(held)
+    // Whichever of them is moved in the document: once it is this one, once the ones around it.
+    for (const _ of [1, 2]) {
+      held.focus()
+      const before = place()
+      host.world.agents = [...host.world.agents].reverse()
+      host.world.changed()
+      await waitFor(() => expect(place()).not.toBe(before))
+      await waitFor(() => expect(held).toHaveFocus())
+    }
+    await user.keyboard('t')
+    await screen.findByRole('dialog', { name: 'Tell web-console' })
+  })
+
   it('backs out one layer at a time with Esc, then closes', async () => {
     const { user, asked } = openApp('?window=popover')
     await row(/^docs-site, Paused/)
