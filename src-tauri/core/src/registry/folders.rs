@@ -7,14 +7,13 @@ use serde::{Deserialize, Serialize};
 use sqlx::Row;
 
 use super::{Registry, RegistryError, stamp, time};
-use crate::host::files;
 
 /// What the user agreed to for one folder and one host agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Consents {
     /// The folder may be marked as trusted for the host agent.
     pub trust: bool,
-    /// A mark of what trusting enabled there when that was agreed to; `None` where an earlier version did not keep it.
+    /// A mark of what trusting enabled there when that was agreed to; `None` where that was nothing, or not kept yet.
     pub enables: Option<String>,
     /// Agents may run there without asking for anything.
     pub skip_permissions: bool,
@@ -22,23 +21,15 @@ pub struct Consents {
 
 impl Consents {
     /// Whether trust was agreed to as it would be now: the path may lead to another folder, or to more than was shown.
-    pub fn trusts(&self, enables: &[String]) -> bool {
-        let as_then = match &self.enables {
-            Some(mark) => *mark == mark_of(enables),
-            None => enables.is_empty(),
-        };
-        self.trust && as_then
+    pub fn trusts(&self, mark: Option<&str>) -> bool {
+        self.trust && self.enables.as_deref() == mark
     }
 
-    /// Trust is agreed to, where it enables this.
-    pub fn trust(&mut self, enables: &[String]) {
+    /// Trust is agreed to, where it enables what has that mark.
+    pub fn trust(&mut self, mark: Option<String>) {
         self.trust = true;
-        self.enables = Some(mark_of(enables));
+        self.enables = mark;
     }
-}
-
-fn mark_of(enables: &[String]) -> String {
-    files::sha256(enables.join("\0").as_bytes())
 }
 
 /// The choices of a folder's last spawn. Names as in options and JSON; what was not chosen is absent.

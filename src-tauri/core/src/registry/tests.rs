@@ -113,16 +113,15 @@ async fn consents_choices_and_pauses_are_remembered_per_folder_and_source() {
     let choices = Choices { budget: Some(900), without_sources: vec!["facts".into()], ..Choices::default() };
     registry.set_choices(&folder, &choices).await.unwrap();
     assert_eq!(registry.consents(&folder, "codex").await.unwrap(), Consents::default());
-    let hooks = ["hook: make".to_string()];
     let mut yes = Consents::default();
-    yes.trust(&hooks);
+    yes.trust(Some("make".into()));
     registry.set_consents(&folder, "codex", &yes, noon()).await.unwrap();
     let kept = registry.consents(&folder, "codex").await.unwrap();
     assert_eq!(kept, yes);
     // A yes was to what was shown, and to nothing that came into the folder's place.
-    assert!(kept.trusts(&hooks) && !kept.trusts(&[]) && !kept.trusts(&["hook: rm".into()]));
+    assert!(kept.trusts(Some("make")) && !kept.trusts(None) && !kept.trusts(Some("rm")));
     let early = Consents { enables: None, ..kept };
-    assert!(early.trusts(&[]) && !early.trusts(&hooks));
+    assert!(early.trusts(None) && !early.trusts(Some("make")));
     // A yes to one program is none to another.
     assert_eq!(registry.consents(&folder, "claude-code").await.unwrap(), Consents::default());
     assert_eq!(registry.choices(&folder).await.unwrap(), choices);

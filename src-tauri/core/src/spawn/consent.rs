@@ -28,10 +28,10 @@ pub(super) async fn consents(
     let mut agreed = BTreeSet::new();
     if !trust::look(&ground.trust(topic))? {
         let enables = trust::enables(ground.agent, folder, &topic.project);
-        if !known.trusts(&enables) {
+        if !known.trusts(enables.mark.as_deref()) {
             let (agent, folder) = (ground.agent.display, folder.clone());
-            ask(face, &Consent::Trust { agent, folder, enables: enables.clone() })?;
-            known.trust(&enables);
+            ask(face, &Consent::Trust { agent, folder, enables: enables.shown })?;
+            known.trust(enables.mark);
         }
     }
     agreed.insert(Agreed::Trust);

@@ -130,7 +130,7 @@ pub async fn dry_run(
     } else {
         would.push(format!("mark the folder as trusted in {}", context.host.display(place.config)));
         let enables = trust::enables(ground.agent, &warm.topic.folder, &warm.topic.project);
-        would.extend(enables.iter().map(|what| format!("  which enables {what}")));
+        would.extend(enables.shown.iter().map(|what| format!("  which enables {what}")));
     }
     if let Some(folder) = ground.agent.context_folder(&context.host.agent_dir(&id))
         && plan.way == Way::Session

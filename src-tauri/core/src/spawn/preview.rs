@@ -46,7 +46,8 @@ pub async fn preview(
     let trust = match ground(context, settled.agent).await {
         Ok(ground) if !trust::look(&ground.trust(topic)).unwrap_or(false) => {
             Some(trust::enables(settled.agent, &topic.folder, &topic.project))
-                .filter(|enables| !known.trusts(enables))
+                .filter(|enables| !known.trusts(enables.mark.as_deref()))
+                .map(|enables| enables.shown)
         }
         _ => None,
     };

@@ -189,8 +189,8 @@ async fn is_another(registry: &Registry, agent: &HostAgent, folder: &Path) -> Re
     if folder.canonicalize().is_ok_and(|real| real != folder) {
         return Ok(true);
     }
-    let enables = trust::enables(agent, folder, &Project::of(folder));
-    Ok(!enables.is_empty() && !registry.consents(folder, agent.kind).await?.trusts(&enables))
+    let enables = trust::enables(agent, folder, &Project::of(folder)).mark;
+    Ok(enables.is_some() && !registry.consents(folder, agent.kind).await?.trusts(enables.as_deref()))
 }
 
 fn keepsake(dir: &Path, aside: &Aside) -> Result<Keepsake, CleanError> {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::agent::{Enables, Holds, HostAgent, Key, Setting};
+use crate::host::files;
 use crate::project::Project;
 
 /// One thing that trust enables.
@@ -18,6 +19,8 @@ pub struct Enabled {
     pub kind: Enables,
     /// What it is, one line, safe to show.
     pub text: String,
+    /// The same in full with what is not shown of it, such as values that may be secrets: never to be shown.
+    pub whole: String,
     /// Where it is written.
     pub file: PathBuf,
 }
@@ -30,10 +33,25 @@ const LARGEST: u64 = 1 << 20;
 /// Things of one folder that are listed by name; of more, how many there are.
 const LISTED: usize = 12;
 
-/// The same as [`inspect`], in words.
-pub fn enables(agent: &HostAgent, folder: &Path, project: &Project) -> Vec<String> {
-    let found = inspect(agent, folder, project.worktree.as_deref()).into_iter();
-    found.map(|found| format!("{}: {}", found.kind.name(), found.text)).collect()
+/// What trusting a folder enables there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Enabling {
+    /// One line each, safe to show.
+    pub shown: Vec<String>,
+    /// A mark of all of it, which is another as soon as any of it is; `None` where nothing is enabled. Scripts that
+    /// are called by name are not read: whoever works on one would be asked anew all day.
+    pub mark: Option<String>,
+}
+
+/// The same as [`inspect`], in words and as a mark.
+pub fn enables(agent: &HostAgent, folder: &Path, project: &Project) -> Enabling {
+    let found = inspect(agent, folder, project.worktree.as_deref());
+    let named = |text: fn(&Enabled) -> &String| {
+        found.iter().map(|one| format!("{}: {}", one.kind.name(), text(one))).collect::<Vec<_>>()
+    };
+    let whole = named(|one| &one.whole).join("\0");
+    let mark = (!found.is_empty()).then(|| files::sha256(whole.as_bytes()));
+    Enabling { shown: named(|one| &one.text), mark }
 }
 
 /// Lists what trusting `folder` enables for that host agent, looking up to the top of its worktree. In the order found.
@@ -43,8 +61,9 @@ pub fn inspect(agent: &HostAgent, folder: &Path, worktree: Option<&Path>) -> Vec
     for dir in folder.ancestors().take_while(|dir| dir.starts_with(top)) {
         for brings in agent.brings.iter().filter(|brings| brings.upwards || dir == folder) {
             let path = dir.join(brings.path);
-            let mut add = |kind, text: &str| {
-                found.push(Enabled { kind, text: plain(text), file: path.clone() });
+            let mut add = |kind, text: &str, hidden: &str| {
+                let whole = format!("{text}\n{hidden}");
+                found.push(Enabled { kind, text: plain(text), whole, file: path.clone() });
             };
             match brings.holds {
                 Holds::Json(keys) => settings(&path, keys, &mut add, |text| {
@@ -55,7 +74,7 @@ pub fn inspect(agent: &HostAgent, folder: &Path, worktree: Option<&Path>) -> Vec
                 }),
                 Holds::Instructions => imports(&path, folder, &mut add),
                 Holds::Each(kind) => each(&path, brings.path, kind, &mut add),
-                Holds::Itself(kind) if path.is_file() => add(kind, brings.path),
+                Holds::Itself(kind) if path.is_file() => add(kind, brings.path, ""),
                 Holds::Itself(_) => {}
             }
         }
@@ -63,18 +82,22 @@ pub fn inspect(agent: &HostAgent, folder: &Path, worktree: Option<&Path>) -> Vec
     found
 }
 
-type Out<'a> = &'a mut dyn FnMut(Enables, &str);
+/// Takes the kind of a thing, what is shown of it, and what is not.
+type Out<'a> = &'a mut dyn FnMut(Enables, &str, &str);
 
 fn settings(path: &Path, keys: &[Key], add: Out, parse: fn(&str) -> Result<Value, String>) {
-    match text(path).map(|text| text.and_then(|text| parse(&text))) {
-        None => {}
-        Some(Err(why)) => add(Enables::Unreadable, &why),
-        Some(Ok(value)) => {
-            for (way, setting) in keys {
-                if let Some(value) = way.iter().try_fold(&value, |value, key| value.get(key)) {
-                    read(way.last().unwrap_or(&""), value, *setting, add);
-                }
-            }
+    let text = match text(path) {
+        None => return,
+        Some(Err(why)) => return add(Enables::Unreadable, &why, ""),
+        Some(Ok(text)) => text,
+    };
+    let value = match parse(&text) {
+        Err(why) => return add(Enables::Unreadable, &why, &text),
+        Ok(value) => value,
+    };
+    for (way, setting) in keys {
+        if let Some(value) = way.iter().try_fold(&value, |value, key| value.get(key)) {
+            read(way.last().unwrap_or(&""), value, *setting, add);
         }
     }
 }
@@ -99,13 +122,14 @@ fn read(name: &str, value: &Value, setting: Setting, add: Out) {
                 let mut commands = Vec::new();
                 strings_at(groups, &["command", "url", "prompt"], &mut commands);
                 for command in &commands {
-                    add(Enables::Hook, &format!("{event}: {command}"));
+                    add(Enables::Hook, &format!("{event}: {command}"), "");
                 }
             }
         }
         Setting::Servers => {
-            members()
-                .for_each(|(name, server)| add(Enables::Server, &format!("{name}: {}", started(server))));
+            for (name, server) in members() {
+                add(Enables::Server, &format!("{name}: {}", started(server)), &server.to_string());
+            }
         }
         Setting::Command => {
             let mut commands = Vec::new();
@@ -117,25 +141,25 @@ fn read(name: &str, value: &Value, setting: Setting, add: Out) {
                 other => strings_at(other, &["command"], &mut commands),
             }
             for command in &commands {
-                add(Enables::Command, &format!("{name}: {command}"));
+                add(Enables::Command, &format!("{name}: {command}"), "");
             }
         }
         Setting::List(kind, before, after) => {
-            items().for_each(|item| add(kind, &format!("{before}{}{after}", word(item))));
+            items().for_each(|item| add(kind, &format!("{before}{}{after}", word(item)), ""));
         }
-        Setting::Value(kind, before) => add(kind, &format!("{before}{}", word(value))),
-        Setting::Names(kind) => members().for_each(|(name, _)| add(kind, name)),
+        Setting::Value(kind, before) => add(kind, &format!("{before}{}", word(value)), ""),
+        Setting::Names(kind) => members().for_each(|(name, of)| add(kind, name, &of.to_string())),
         Setting::Variables => {
             for (name, value) in members() {
                 // Where requests go is worth seeing; other values may be secrets.
                 let shown = ["URL", "PROXY", "HOST", "PATH"].iter().any(|end| name.ends_with(end));
-                let value = value.as_str().filter(|_| shown).map(|v| format!("={v}")).unwrap_or_default();
-                add(Enables::Environment, &format!("{name}{value}"));
+                let said = value.as_str().filter(|_| shown).map(|v| format!("={v}")).unwrap_or_default();
+                add(Enables::Environment, &format!("{name}{said}"), &value.to_string());
             }
         }
         Setting::On(kind, means) => {
             if *value == Value::Bool(true) {
-                add(kind, means);
+                add(kind, means, "");
             }
         }
     }
@@ -160,9 +184,12 @@ fn each(path: &Path, shown: &str, kind: Enables, add: Out) {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
     names.sort_unstable();
-    names.iter().take(LISTED).for_each(|name| add(kind, &format!("{shown}/{name}")));
-    if names.len() > LISTED {
-        add(kind, &format!("{} more in {shown}", names.len() - LISTED));
+    let more = names.split_off(LISTED.min(names.len()));
+    for name in &names {
+        add(kind, &format!("{shown}/{name}"), "");
+    }
+    if !more.is_empty() {
+        add(kind, &format!("{} more in {shown}", more.len()), &more.join("\n"));
     }
 }
 
@@ -199,7 +226,7 @@ fn imports(path: &Path, folder: &Path, add: Out) {
             (word.starts_with('/') || word.starts_with("../")) && !at.starts_with(folder)
         };
         if away {
-            add(Enables::Import, &format!("@{word}"));
+            add(Enables::Import, &format!("@{word}"), "");
         }
     }
 }
@@ -317,6 +344,45 @@ mod tests {
             ]
         );
         assert!(inspect(&CLAUDE_CODE, &sub, Some(top)).is_empty());
+    }
+
+    #[test]
+    fn a_change_that_is_not_shown_changes_the_mark() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path();
+        let project = Project { worktree: None, ..Project::of(top) };
+        let look = |agent| enables(agent, top, &project);
+        assert_eq!(look(&CLAUDE_CODE), Enabling::default());
+        let settings = |hook: &str, token: &str, server: &str| {
+            let text = serde_json::json!({
+                "hooks": {"Stop": [{"hooks": [{"type": "command", "command": format!("{:200}{hook}", "make")}]}]},
+                "env": {"TOKEN": token},
+            });
+            fs::create_dir_all(top.join(".claude")).unwrap();
+            fs::write(top.join(".claude/settings.json"), text.to_string()).unwrap();
+            let text = serde_json::json!({"mcpServers": {"db": {"command": "db", "env": {"AT": server}}}});
+            fs::write(top.join(".mcp.json"), text.to_string()).unwrap();
+            look(&CLAUDE_CODE)
+        };
+        let first = settings("check", "one", "here");
+        for (what, other) in [
+            ("the end of a long command", settings("clean", "one", "here")),
+            ("a value that may be a secret", settings("check", "two", "here")),
+            ("what a server is started with", settings("check", "one", "there")),
+        ] {
+            assert_eq!(first.shown, other.shown, "{what}");
+            assert_ne!(first.mark, other.mark, "{what}");
+        }
+        assert_eq!(first, settings("check", "one", "here"));
+        assert!(!first.shown.join("\n").contains("one"), "{first:#?}");
+
+        let skill = |number: usize| top.join(format!(".gemini/skills/s{number:02}"));
+        (0..LISTED + 2).for_each(|number| fs::create_dir_all(skill(number)).unwrap());
+        let first = look(&GEMINI);
+        fs::rename(skill(LISTED + 1), skill(LISTED + 7)).unwrap();
+        let other = look(&GEMINI);
+        assert_eq!(first.shown, other.shown, "of the rest it is said how many there are");
+        assert_ne!(first.mark, other.mark);
     }
 
     fn lines(found: &[Enabled]) -> Vec<String> {

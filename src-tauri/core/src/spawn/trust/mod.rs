@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 
-pub use inspect::{Enabled, enables, inspect};
+pub use inspect::{Enabled, Enabling, enables, inspect};
 pub use record::RecordError;
 pub use restore::{keepsake, restore};
 
