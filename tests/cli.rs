@@ -116,6 +116,21 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
+fn what_is_watched_ends_with_its_reader() {
+    let world = World::new();
+    for words in [&["agents", "--watch"][..], &["projects", "--watch"]] {
+        let mut child = world.pao(words).start();
+        drop(child.stdin.take());
+        // It has said what there is, and waits for a change that never comes.
+        child.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
+        let mut said = String::new();
+        // To the end: it is over.
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{words:?}: {said}");
+    }
+}
+
+#[test]
 fn completion_scripts_are_accepted_by_their_shells() {
     let world = World::new();
     for shell in ["bash", "zsh", "fish"] {

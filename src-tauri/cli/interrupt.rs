@@ -1,8 +1,11 @@
 //! Ctrl-C and its kin: the first one asks the work to stop and take back what it began; later ones change nothing.
 
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use pao_core::Error;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -44,6 +47,26 @@ impl Interrupt {
                     stopping
                 });
                 cancel.cancel();
+            }
+        });
+        Ok(watch)
+    }
+
+    /// Watches while something is shown for as long as somebody looks: it ends without a word at a signal, or when
+    /// nobody reads any more, as behind `| head`, which a process that writes nothing is not told by itself.
+    pub fn of_viewer(screen: Screen) -> Result<Self, Error> {
+        let watch = Self::watch(screen, "")?;
+        let cancel = watch.cancel.clone();
+        // A thread of its own, which ends with the process: nothing but the end of the reader wakes it.
+        std::thread::spawn(move || {
+            let stdout = std::io::stdout();
+            let mut ends = [PollFd::new(stdout.as_fd(), PollFlags::empty())];
+            loop {
+                match poll(&mut ends, PollTimeout::NONE) {
+                    Ok(0) | Err(Errno::EINTR) => {}
+                    Ok(_) => return cancel.cancel(),
+                    Err(_) => return,
+                }
             }
         });
         Ok(watch)

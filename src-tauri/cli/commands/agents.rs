@@ -214,7 +214,7 @@ async fn watch(host: &Host, screen: Screen, what: &Agents, config: &Config) -> R
             error.next += "; what is known already: pao agents";
             error
         })?;
-    let interrupt = Interrupt::watch(screen, "")?;
+    let interrupt = Interrupt::of_viewer(screen)?;
     let mut watch = Watch::new(host, &registry);
     let mut last = Vec::new();
     let (mut hidden, mut told) = (0, BTreeMap::new());

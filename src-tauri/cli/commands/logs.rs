@@ -35,7 +35,7 @@ pub async fn run(host: Host, screen: Screen, what: Logs) -> Result<u8, Error> {
 
 /// Shows what is said from now on, through every change of the conversation, until the agent has ended.
 async fn follow(context: &Context, screen: Screen, agent: &Agent, log: Option<Log>) -> Result<u8, Error> {
-    let interrupt = Interrupt::watch(screen, "")?;
+    let interrupt = Interrupt::of_viewer(screen)?;
     let mut changes = Changes::new();
     changes.also(context.host.pao_home.clone());
     let mut log = log;

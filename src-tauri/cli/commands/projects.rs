@@ -64,7 +64,7 @@ async fn list(host: &Host, screen: Screen, what: &Projects) -> Result<u8, Error>
 async fn watch(host: &Host, screen: Screen, what: &Projects) -> Result<u8, Error> {
     let config = Config::load(host)?;
     let registry = waiting(host, screen, Registry::open(&host.registry_file())).await?;
-    let interrupt = Interrupt::watch(screen, "")?;
+    let interrupt = Interrupt::of_viewer(screen)?;
     let mut at_work = agents::Watch::new(host, &registry);
     let (tell, mut told) = mpsc::channel(1);
     // One future for all of the time: given up half-way, it would lose a change.

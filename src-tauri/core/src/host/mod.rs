@@ -114,10 +114,10 @@ impl Host {
         Ok(Self { home, pao_home, cwd, exe, env, frozen })
     }
 
-    /// Now.
+    /// Now; also by a clock that was set to a time before 1970.
     #[expect(clippy::disallowed_methods, reason = "this is the one place where the clock is read")]
     pub fn now(&self) -> DateTime<Utc> {
-        self.frozen.unwrap_or_else(Utc::now)
+        self.frozen.unwrap_or_else(|| std::time::SystemTime::now().into())
     }
 
     /// A moment in the user's time zone: `$TZ`, else the machine's. Under a clock that stands still only `$TZ` counts.
