@@ -90,3 +90,21 @@ fn without_a_store_both_alternatives_are_named_and_work() {
         assert!(world.pao(["doctor"]).run().stdout.contains("keeps a value across processes"));
     }
 }
+
+#[test]
+fn a_store_that_does_not_answer_is_waited_for_aloud() {
+    let mut world = World::new();
+    let script = format!(
+        "{UNLOCK}{STORES}pid=$(gdbus call --session --dest org.freedesktop.DBus --object-path / --method \
+         org.freedesktop.DBus.GetConnectionUnixProcessID org.freedesktop.secrets | sed 's/.* //; s/,.*//')\n\
+         kill -STOP \"$pid\" || exit 91\n\
+         \"$PAO\" secret status 2> ~/said & asked=$!\n\
+         while ! grep -q waiting ~/said && kill -0 $asked 2> /dev/null; do sleep 0.1; done\n\
+         kill -TERM $asked; wait $asked; kill -KILL \"$pid\"; cat ~/said"
+    );
+    let out = on_a_bus(&mut world, &script);
+    let said = text(&out.stdout) + &text(&out.stderr);
+    assert_eq!(out.status.code(), Some(0), "{said}");
+    assert!(said.contains("waiting for Secret Service"), "{said}");
+    assert!(said.contains("Ctrl-C ends that"), "{said}");
+}

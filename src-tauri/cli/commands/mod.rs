@@ -42,21 +42,25 @@ use crate::render::{Screen, clean as clean_words};
 /// How long nobody wonders what is going on.
 const UNNOTICED: Duration = Duration::from_secs(1);
 
+/// Does something that may have to wait, and says so on standard error when it does.
+async fn patiently<T>(screen: Screen, waiting: impl FnOnce() -> String, work: impl Future<Output = T>) -> T {
+    let mut work = std::pin::pin!(work);
+    if let Ok(done) = tokio::time::timeout(UNNOTICED, &mut work).await {
+        return done;
+    }
+    screen.aside(&waiting());
+    work.await
+}
+
 /// Opens the registry, and says so where another process keeps it.
 async fn waiting<T, E: Into<Error>>(
     host: &Host,
     screen: Screen,
     opening: impl Future<Output = Result<T, E>>,
 ) -> Result<T, Error> {
-    let mut opening = std::pin::pin!(opening);
-    let opened = if let Ok(opened) = tokio::time::timeout(UNNOTICED, &mut opening).await {
-        opened
-    } else {
-        let registry = host.display(&host.registry_file());
-        screen.aside(&format!("waiting for another process to let go of {registry}"));
-        opening.await
-    };
-    opened.map_err(Into::into)
+    let registry = || host.display(&host.registry_file());
+    let said = || format!("waiting for another process to let go of {}", registry());
+    patiently(screen, said, opening).await.map_err(Into::into)
 }
 
 /// Opens everything for a verb that only looks, or for one that writes and waits for another process.

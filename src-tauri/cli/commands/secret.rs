@@ -5,6 +5,7 @@ use pao_core::host::Host;
 use pao_core::host::secrets::{self, Secret as Value, SecretStore};
 use pao_core::{Error, wire};
 
+use super::patiently;
 use crate::args::Secret;
 use crate::ask;
 use crate::render::{Screen, clean};
@@ -12,6 +13,7 @@ use crate::render::{Screen, clean};
 pub async fn run(host: &Host, screen: Screen, what: Secret) -> Result<u8, Error> {
     let config = Config::load(host)?;
     let store = SecretStore::new(host, &config.secrets.store)?;
+    let asked = || asked_of(&store);
     let (name, done, gone) = match what {
         Secret::Status => return status(host, screen, &config, &store).await,
         Secret::Set { name } => {
@@ -21,12 +23,13 @@ pub async fn run(host: &Host, screen: Screen, what: Secret) -> Result<u8, Error>
             if value.is_empty() {
                 return Err(Error::user("the value is empty", "to remove a secret: pao secret delete NAME"));
             }
-            store.set(&name, &Value::new(value)).await?;
+            patiently(screen, asked, store.set(&name, &Value::new(value))).await?;
             (name, "kept", false)
         }
         Secret::Delete { name } => {
             let name = of_source(&name);
-            let done = if store.delete(&name).await? { "deleted" } else { "not there" };
+            let done =
+                if patiently(screen, asked, store.delete(&name)).await? { "deleted" } else { "not there" };
             (name, done, true)
         }
     };
@@ -38,6 +41,10 @@ pub async fn run(host: &Host, screen: Screen, what: Secret) -> Result<u8, Error>
     Ok(0)
 }
 
+fn asked_of(store: &SecretStore) -> String {
+    format!("waiting for {}, which may be asking you in a window; Ctrl-C ends that", store.place())
+}
+
 /// Each secret that a source takes, and whether it is there. Where one cannot be asked for, that is its state, and the
 /// exit code's.
 async fn status(host: &Host, screen: Screen, config: &Config, store: &SecretStore) -> Result<u8, Error> {
@@ -47,7 +54,7 @@ async fn status(host: &Host, screen: Screen, config: &Config, store: &SecretStor
         let state = if host.var(&variable).is_some() {
             format!("in the variable {variable}")
         } else {
-            match store.is_kept(name).await {
+            match patiently(screen, || asked_of(store), store.is_kept(name)).await {
                 Ok(true) => format!("kept in {}", store.place()),
                 Ok(false) => "not there".to_string(),
                 Err(error) => {
