@@ -60,7 +60,7 @@ async fn waiting<T, E: Into<Error>>(
 ) -> Result<T, Error> {
     let registry = || host.display(&host.registry_file());
     let said = || format!("waiting for another process to let go of {}", registry());
-    patiently(screen, said, opening).await.map_err(Into::into)
+    patiently(screen, said, Box::pin(opening)).await.map_err(Into::into)
 }
 
 /// Opens everything for a verb that only looks, or for one that writes and waits for another process.
