@@ -6,7 +6,6 @@ use pao_core::Context;
 use pao_core::host::Host;
 use pao_core::life::checkpoint::{self, Compared};
 use pao_core::life::repository::{Between, Differs};
-use pao_core::registry::agents::Agent;
 use pao_core::{Error, wire};
 
 use crate::args::{Checkpoint, Checkpoints};
@@ -24,7 +23,7 @@ pub async fn run(host: Host, screen: Screen, what: Checkpoint) -> Result<u8, Err
         None => make(&context, screen, &what.agent.unwrap_or_default(), what.message.as_deref()).await?,
         Some(Checkpoints::List { agent }) => {
             let agent = match &agent {
-                Some(word) => Some(named(&context, word).await?.id),
+                Some(word) => Some(context.registry.named(word).await?.id),
                 None => None,
             };
             list(&context, screen, &checkpoint::list(registry, agent.as_deref()).await?)?;
@@ -59,14 +58,8 @@ pub async fn run(host: Host, screen: Screen, what: Checkpoint) -> Result<u8, Err
     Ok(0)
 }
 
-/// The agent of that name or id.
-pub async fn named(context: &Context, word: &str) -> Result<Agent, Error> {
-    let found = context.registry.find(word).await?;
-    found.ok_or_else(|| Error::user(format!("there is no agent {word}"), "see `pao agents --all`"))
-}
-
 async fn make(context: &Context, screen: Screen, word: &str, message: Option<&str>) -> Result<(), Error> {
-    let agent = named(context, word).await?;
+    let agent = context.registry.named(word).await?;
     let kept = checkpoint::make(&context.host, &context.registry, &agent, message).await?;
     if screen.json {
         return screen.document(&wire::rest::Checkpoint::from(&kept));

@@ -7,7 +7,6 @@ use pao_core::life::several::several;
 use pao_core::registry::agents::{Agent, State};
 use pao_core::{Error, Kind, wire};
 
-use super::checkpoint::named;
 use super::waiting;
 use crate::args::Pause;
 use crate::interrupt::Interrupt;
@@ -38,7 +37,7 @@ pub async fn run(host: Host, screen: Screen, what: Pause) -> Result<u8, Error> {
         let done = several(agents, AT_ONCE, &interrupt.cancel, work, settled).await;
         return summary(screen, &done);
     };
-    let agent = named(&context, word).await?;
+    let agent = context.registry.named(word).await?;
     let paused = pause::pause(&context, &agent.id, &how, &interrupt.cancel).await?;
     if screen.json {
         screen.document(&wire::rest::Paused::from(&paused))?;

@@ -12,7 +12,6 @@ use pao_core::spawn::request::{Consent, Face, Progress};
 use pao_core::words::question;
 use pao_core::{Error, Kind, wire};
 
-use super::checkpoint::named;
 use super::pause::{code, failed};
 use super::{say_which, waiting};
 use crate::args::Resume;
@@ -48,7 +47,7 @@ pub async fn run(host: Host, screen: Screen, what: Resume) -> Result<u8, Error> 
         }
         return summary(screen, &done);
     };
-    let agent = named(&context, word).await?;
+    let agent = context.registry.named(word).await?;
     say_which(screen, &context, word, &agent).await?;
     let face = Person::new(host, interrupt.clone(), agreed);
     let resumed = resume::resume(&context, &agent.id, &how, &face, &interrupt.cancel).await?;

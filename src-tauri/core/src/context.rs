@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::Error;
 use crate::agent::{self, HostAgent};
 use crate::config::Config;
 use crate::host::Host;
@@ -12,6 +11,7 @@ use crate::life::sweep;
 use crate::registry::Registry;
 use crate::source::worker::Pauses;
 use crate::source::{self, Limited};
+use crate::{Error, Remedy};
 
 /// What every verb works with.
 #[derive(Debug)]
@@ -88,6 +88,8 @@ impl Context {
                 format!("the configuration says agent.kind = \"{kind}\", which pao does not know"),
                 "`pao config set agent.kind claude-code`",
             )
+            .in_window("choose one in the settings")
+            .with(Remedy::Settings("agents"))
         })
     }
 }

@@ -121,11 +121,14 @@ impl Error {
         self
     }
 
-    /// The same error for a window: its next step there is the next step.
+    /// The same error for a window: its next step there is the next step. What only a command does, or has no words for
+    /// a window yet, is said to be for a terminal.
     #[must_use]
     pub fn for_window(mut self) -> Self {
         if let Some(next) = self.in_window.take() {
             self.next = next.into();
+        } else if is_command(&self.next) {
+            self.next = format!("in a terminal: {}", self.next);
         }
         self
     }
@@ -150,3 +153,31 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Whether words are for somebody with a command line.
+fn is_command(words: &str) -> bool {
+    words.contains("`pao ")
+        || words.contains(": pao ")
+        || words
+            .split_whitespace()
+            .any(|word| word.strip_prefix("--").is_some_and(|option| !option.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_a_window_a_step_is_for_the_window_or_said_to_be_for_a_terminal() {
+        let next = |error: Error| error.for_window().next;
+        let error = Error::user("the text is gone", "see `pao tell --list`");
+        assert_eq!(next(error.clone()), "in a terminal: see `pao tell --list`");
+        assert_eq!(next(error.in_window("look at its page")), "look at its page");
+        for words in ["to end it: pao undo api --end", "choose another --permission"] {
+            assert!(next(Error::user("no", words)).starts_with("in a terminal: "), "{words}");
+        }
+        for words in ["choose another folder", "look at pao's folder -- it is full"] {
+            assert_eq!(next(Error::user("no", words)), words);
+        }
+    }
+}

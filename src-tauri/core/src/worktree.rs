@@ -42,13 +42,15 @@ pub async fn plan(host: &Host, topic: &Topic, branch: &str) -> Result<Planned, E
         return Err(Error::user(
             format!("{} is in no git repository", host.display(&topic.folder)),
             "spawn without --worktree",
-        ));
+        )
+        .in_window("spawn it without a worktree of its own"));
     };
     if !asks(&from, &["rev-parse", "--verify", "-q", "HEAD^{commit}"]).await {
         return Err(Error::user(
             format!("{} has no commit yet", host.display(&from)),
             "make one, or spawn without --worktree",
-        ));
+        )
+        .in_window("make one, or spawn it without a worktree of its own"));
     }
     let word = format!("{}-{}", word(&topic.project.name), word(&topic.name));
     let home = host.home.canonicalize().unwrap_or_else(|_| host.home.clone()).join(FOLDER);
@@ -69,7 +71,8 @@ pub async fn plan(host: &Host, topic: &Topic, branch: &str) -> Result<Planned, E
             return Err(Error::user(
                 format!("{branch} cannot be a branch's name"),
                 "give another with --worktree=",
-            ));
+            )
+            .in_window("give another name"));
         }
         (branch.to_string(), is_branch(&from, branch).await)
     };
@@ -81,6 +84,7 @@ pub async fn create(host: &Host, planned: &Planned) -> Result<Vec<String>, Error
     let Planned { path, folder, branch, existing, from } = planned;
     let failed = |why: String| {
         Error::environment(format!("the worktree could not be made: {why}"), "spawn without --worktree")
+            .in_window("spawn it without a worktree of its own")
     };
     files::private_dir(path.parent().unwrap_or(path)).map_err(|e| failed(e.to_string()))?;
     let run = git(from).args(["worktree", "add", "--quiet"]);

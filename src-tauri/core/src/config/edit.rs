@@ -203,13 +203,15 @@ impl Editor {
                 return Err(Error::user(
                     format!("the source {name} is there by itself"),
                     format!("switch it off: pao config set sources.{name}.enabled false"),
-                ));
+                )
+                .in_window("switch it off instead"));
             }
             let hint = match keys::nearest(name, self.config.sources.keys().map(String::as_str)) {
                 Some(near) => format!("did you mean {near}?"),
                 None => "see `pao sources`".into(),
             };
-            return Err(Error::user(format!("there is no source {name} in {}", self.file.shown), hint));
+            return Err(Error::user(format!("there is no source {name} in {}", self.file.shown), hint)
+                .in_window("look at the sources in the settings again"));
         };
         if let Some(sources) = self.document.get_mut("sources").and_then(Item::as_table_like_mut) {
             sources.remove(name);
@@ -270,7 +272,8 @@ impl Editor {
             return Err(Error::user(
                 format!("there is no source {name} in {}", self.file.shown),
                 "add one with `pao sources add`",
-            ));
+            )
+            .in_window("add one under Sources in the settings"));
         };
         let known = keys::of_source(kind).unwrap_or_default();
         let found = known.iter().find(|k| k.name == key).copied();
@@ -278,7 +281,8 @@ impl Editor {
             return Err(Error::user(
                 "the kind of a source cannot be changed",
                 format!("remove it and add another: pao sources remove {name}"),
-            ));
+            )
+            .in_window("remove it and add another"));
         }
         found.ok_or_else(|| unknown(known, &format!("sources.{name}"), key))
     }

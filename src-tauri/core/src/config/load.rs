@@ -110,7 +110,7 @@ impl Written {
             self.complaint((
                 e.span().map(|s| s.start),
                 e.message().replace('\n', ", "),
-                "see `pao config show`".into(),
+                "mend that value".into(),
             ))
         })?;
         Ok((config, document))

@@ -58,11 +58,7 @@ pub async fn focus(context: &Context, word: &str) -> Result<(Agent, Focused), Er
 
 /// The agent of that name or id.
 pub async fn find(context: &Context, word: &str) -> Result<Agent, Error> {
-    let found = context.registry.find(word).await?;
-    found.ok_or_else(|| {
-        Error::user(format!("there is no agent {word}"), "see `pao agents --all`")
-            .in_window("look at the list")
-    })
+    context.registry.named(word).await
 }
 
 fn gone(agent: &Agent) -> Error {

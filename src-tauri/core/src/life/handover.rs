@@ -15,8 +15,7 @@ const ITEMS: usize = 20;
 
 /// The agent of that name, ended or not.
 pub async fn from(context: &Context, name: &str) -> Result<Agent, Error> {
-    let found = context.registry.find(name).await?;
-    found.ok_or_else(|| Error::user(format!("there is no agent {name}"), "see `pao agents --all`"))
+    context.registry.named(name).await
 }
 
 /// What an agent's session came to, as a document for another agent.
@@ -91,10 +90,12 @@ pub async fn to_running(
 ) -> Result<(Agent, rebrief::Delivery), Error> {
     let to = tell::named(&context.registry, to).await?;
     if to.id == from.id {
-        return Err(Error::user("an agent cannot hand over to itself", "name another, or use --new"));
+        return Err(Error::user("an agent cannot hand over to itself", "name another, or use --new")
+            .in_window("choose another, or a new one"));
     }
     if to.state == State::Paused {
-        return Err(Error::user(format!("{} is paused", to.name), "resume it, or use --new"));
+        return Err(Error::user(format!("{} is paused", to.name), "resume it, or use --new")
+            .in_window("resume it first, or choose a new one"));
     }
     let markdown = document(context, from).await?;
     let delivery = rebrief::hand_over(context, super::kind(&to)?, &to, "handover", &markdown).await?;

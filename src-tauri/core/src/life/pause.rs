@@ -22,7 +22,7 @@ use crate::host::memory::{self, Tree};
 use crate::host::process::Identity;
 use crate::host::{Host, terminal};
 use crate::project::Project;
-use crate::registry::agents::{Agent, State};
+use crate::registry::agents::{Agent, State, nobody};
 use crate::spawn::deliver;
 use crate::{Context, Error, agent, hook};
 
@@ -144,6 +144,9 @@ pub async fn pause(
     })
 }
 
+/// What there is to do at a window about an agent that is busy.
+const INTERRUPT: &str = "wait until it is idle, or stop it in its window with Esc";
+
 /// Another process is at work on the agent of that name.
 pub(super) fn taken(name: &str) -> Error {
     Error::user(format!("another pao is at work on {name}"), "see `pao agents` in a moment")
@@ -160,7 +163,7 @@ async fn until_idle(
     let since = Instant::now();
     loop {
         let row = state_of(context, id).await?;
-        let row = row.ok_or_else(|| Error::user(format!("there is no agent {id}"), "see `pao agents`"))?;
+        let row = row.ok_or_else(|| nobody(id))?;
         let name = &row.name;
         can_be_paused(&row)?;
         if row.claim.is_some_and(|claim| claim.by.alive()) {
@@ -181,19 +184,19 @@ async fn until_idle(
                 let text: String = text.chars().take(QUOTED).collect();
                 (
                     format!(
-                        "{name} has text in its prompt line that `pao tell` put there and has not sent: “{text}”"
+                        "{name} has text in its prompt line that was told to it and is not sent: “{text}”"
                     ),
                     true,
                 )
             }
             Standing::Idle => continue,
         };
-        let next = if waits && how.wait.is_some() {
-            "wait longer, or interrupt it with --now"
+        let (next, in_window) = if waits && how.wait.is_some() {
+            ("wait longer, or interrupt it with --now", INTERRUPT)
         } else if waits {
-            "wait for it with --wait, or interrupt it with --now"
+            ("wait for it with --wait, or interrupt it with --now", INTERRUPT)
         } else {
-            "see to it in its window, or pause it all the same with --now"
+            ("see to it in its window, or pause it all the same with --now", "focus it and see to it there")
         };
         let lag = if waits && context.host.now() - row.state_at < TimeDelta::seconds(LAGS_S) {
             Duration::from_secs(LAGS_S.unsigned_abs())
@@ -201,7 +204,7 @@ async fn until_idle(
             Duration::ZERO
         };
         if since.elapsed() >= how.wait.unwrap_or_default().max(lag) {
-            return Err(Error::environment(why, next));
+            return Err(Error::environment(why, next).in_window(in_window));
         }
         tokio::select! {
             () = tokio::time::sleep(LOOK_EVERY) => {}

@@ -59,7 +59,8 @@ pub async fn rebrief(
         all.into_iter().filter(|agent| agent.state.live()).rev().collect()
     };
     if agents.is_empty() {
-        return Err(Error::user("no agent is running", "see `pao agents --all`"));
+        return Err(Error::user("no agent is running", "see `pao agents --all`")
+            .in_window("spawn one, or resume one that is paused"));
     }
     let mut done = Vec::new();
     for agent in &agents {
@@ -147,7 +148,10 @@ pub(super) async fn hand_over(
 async fn into_file(context: &Context, agent: &Agent, markdown: &str) -> Result<Delivery, Error> {
     let Context { host, registry, .. } = context;
     let path = agent.folder.join(deliver::BRIEFING_FILE);
-    let refused = |why: String| Error::environment(why, "tell the agent in its window, or with `pao tell`");
+    let refused = |why: String| {
+        Error::environment(why, "tell the agent in its window, or with `pao tell`")
+            .in_window("tell the agent what it should know")
+    };
     if agent.way != Way::Files {
         return Err(refused(format!("{} has neither hooks nor a briefing file", agent.name)));
     }

@@ -19,7 +19,7 @@ use super::unfinished::close_windows;
 use crate::agent::{self, Filed, HostAgent, Version};
 use crate::host::process::{Identity, Outcome, Run};
 use crate::host::{Host, files};
-use crate::registry::agents::{Agent, State};
+use crate::registry::agents::{Agent, State, nobody};
 use crate::registry::claims::TakenUp;
 use crate::spawn::again::{self, Back};
 use crate::spawn::passed::Conversation;
@@ -70,7 +70,7 @@ pub async fn resume(
     let begun = Instant::now();
     let Context { host, registry, .. } = context;
     let row = registry.agent(id).await?;
-    let row = row.ok_or_else(|| Error::user(format!("there is no agent {id}"), "see `pao agents`"))?;
+    let row = row.ok_or_else(|| nobody(id))?;
     can_come_back(&row)?;
     let kind = agent::by_kind(&row.host_agent);
     let last = checkpoint::last(registry, id).await?;

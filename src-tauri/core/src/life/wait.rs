@@ -73,9 +73,7 @@ pub async fn wait(
     limit: Option<Duration>,
 ) -> Result<(Agent, Waited), Error> {
     let Context { host, registry, .. } = context;
-    let Some(found) = registry.find(name).await? else {
-        return Err(Error::user(format!("there is no agent {name}"), "see `pao agents --all`"));
-    };
+    let found = registry.named(name).await?;
     let (sender, mut changed) = mpsc::channel(1);
     // Without it the watch below is only slower.
     let _watcher = watch(host, sender);

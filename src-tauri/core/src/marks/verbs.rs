@@ -176,6 +176,7 @@ pub async fn find_cited(context: &Context, source: &str, id: &str) -> Result<Nam
             format!("no memory {source}:{id} was shown lately"),
             "take the id as `pao brief` or `pao recall` prints it",
         )
+        .in_window("preview the briefing again, and mark it there")
     })
 }
 
@@ -217,7 +218,8 @@ pub async fn undo(context: &Context, asked: &str, scope: Option<&Scope>) -> Resu
         named.extend(all.into_iter().filter(|row| word(&row.memory) == word(&found.memory)));
     }
     match named.as_slice() {
-        [] => Err(Error::user(format!("no memory {asked} is marked"), "see `pao marks`")),
+        [] => Err(Error::user(format!("no memory {asked} is marked"), "see `pao marks`")
+            .in_window("look at the marks in the settings again")),
         [row] => {
             context.registry.remove_mark(&row.scope, &row.memory.source, &row.memory.id).await?;
             Ok(row.clone())

@@ -175,7 +175,8 @@ pub fn remove(host: &Host, folder: &Path) -> Result<PathBuf, Error> {
         return Err(Error::user(
             format!("{shown} is not among the folders that are watched"),
             "see `pao projects`",
-        ));
+        )
+        .in_window("look at the folders in the settings"));
     };
     editor.remove_text(KEY, &written[place])?;
     editor.save()?;

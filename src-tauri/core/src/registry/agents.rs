@@ -9,6 +9,7 @@ use sqlx::sqlite::SqliteRow;
 
 use super::claims::{self, Claim};
 use super::{Registry, RegistryError, stamp, time};
+use crate::Error;
 use crate::host::awake::Awake;
 use crate::host::process::{Identity, Started};
 use crate::spawn::passed::{Permission, Receipt, Way};
@@ -321,6 +322,12 @@ macro_rules! select {
     };
 }
 
+/// No agent has that name or id.
+pub fn nobody(word: &str) -> Error {
+    Error::user(format!("there is no agent {word}"), "see `pao agents --all`")
+        .in_window("look at the list of agents: it may have been cleaned up meanwhile")
+}
+
 impl Registry {
     /// Adds an agent. Its name must not be another live agent's.
     pub async fn add(&self, agent: &Agent) -> Result<(), RegistryError> {
@@ -404,6 +411,11 @@ impl Registry {
             starts.next().filter(|_| starts.next().is_none())
         });
         Ok(found.cloned())
+    }
+
+    /// The same, which must be there.
+    pub async fn named(&self, word: &str) -> Result<Agent, Error> {
+        self.find(word).await?.ok_or_else(|| nobody(word))
     }
 
     /// Others of the same name, where that agent was found by a name that no live one has.

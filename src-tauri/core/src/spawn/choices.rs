@@ -5,7 +5,7 @@ use super::request::{Delivery, Request};
 use crate::agent::{self, HostAgent};
 use crate::config::Config;
 use crate::registry::folders::Choices;
-use crate::{Error, Kind};
+use crate::{Error, Kind, Remedy};
 
 /// A request with nothing left open.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,7 +93,9 @@ fn check_sources(request: &Request, config: &Config) -> Result<(), Error> {
     let known = |name: &String| config.sources.contains_key(name) || name == "history";
     match request.only_sources.iter().chain(&request.without_sources).find(|name| !known(name)) {
         Some(name) => {
-            Err(Error::user(format!("there is no source named {name}"), "see `pao sources` for their names"))
+            Err(Error::user(format!("there is no source named {name}"), "see `pao sources` for their names")
+                .in_window("choose among the sources in the settings")
+                .with(Remedy::Settings("sources")))
         }
         None => Ok(()),
     }
@@ -115,6 +117,8 @@ fn unusable(key: &str, value: &str) -> Error {
         format!("the configuration says {key} = \"{value}\", which is not one of its values"),
         format!("see `pao config show`, then `pao config set {key} …`"),
     )
+    .in_window(format!("choose another in the settings, or mend {key} in the configuration file"))
+    .with(Remedy::Settings("general"))
 }
 
 #[cfg(test)]

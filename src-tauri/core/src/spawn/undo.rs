@@ -6,7 +6,7 @@ use super::{deliver, launch, trust};
 use crate::agent;
 use crate::host::Host;
 use crate::host::process::Identity;
-use crate::registry::agents::{Agent, State};
+use crate::registry::agents::{Agent, State, nobody};
 use crate::registry::change::Change;
 use crate::registry::journal::Entry;
 use crate::{Context, Error};
@@ -44,7 +44,8 @@ pub async fn undo(context: &Context, target: &Target, end_live: bool) -> Result<
         return Err(Error::user(
             format!("{} is still running ({})", agent.name, agent.state.name()),
             format!("end it yourself, or `pao undo {} --end`", agent.name),
-        ));
+        )
+        .in_window("end it in its window, or pause it, first"));
     }
     let mut items = Vec::new();
     for agent in &agents {
@@ -81,7 +82,7 @@ async fn targets(context: &Context, target: &Target) -> Result<Vec<Agent>, Error
         Target::Agent(word) => match context.registry.find(word).await? {
             Some(agent) => Ok(vec![agent]),
             None if context.registry.is_unreadable(word) => Ok(Vec::new()),
-            None => Err(Error::user(format!("there is no agent {word}"), "see `pao agents`")),
+            None => Err(nobody(word)),
         },
         Target::Folder(folder) => {
             let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());

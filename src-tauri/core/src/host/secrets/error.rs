@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::super::os;
 use super::{SELF_TEST, variable};
+use crate::Remedy;
 
 /// Why the system's store gave or took nothing: what can be said of it without naming a secret, and what the app tells
 /// `pao` of it.
@@ -197,10 +198,27 @@ impl SecretError {
 impl From<SecretError> for crate::Error {
     fn from(error: SecretError) -> Self {
         let (message, next) = (error.to_string(), error.next());
-        match error {
+        let in_window = match &error {
+            SecretError::Locked { .. } | SecretError::Silent { .. } => Some("unlock it and try again, or "),
+            SecretError::Denied { .. } => Some("allow it when asked again, or "),
+            SecretError::NoStore { .. } | SecretError::Failed { .. } | SecretError::Forgets { .. } => {
+                Some("")
+            }
+            _ => None,
+        };
+        let said = match error {
             SecretError::Name(_) => Self::user(message, next),
             SecretError::Unheard(_) => Self::config(message, next),
             _ => Self::environment(message, next),
+        };
+        match in_window {
+            Some(first) => said
+                .in_window(format!(
+                    "{first}choose private files: `secrets.store = \"file\"` in the configuration file, which the \
+                     settings open"
+                ))
+                .with(Remedy::Settings("general")),
+            None => said,
         }
     }
 }

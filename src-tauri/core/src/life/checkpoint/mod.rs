@@ -157,7 +157,8 @@ pub async fn find(registry: &Registry, id: &str) -> Result<Checkpoint, Error> {
     });
     let Some(found) = found else {
         let message = format!("there is no checkpoint {id}");
-        return Err(Error::user(message, "see `pao checkpoint list`"));
+        return Err(Error::user(message, "see `pao checkpoint list`")
+            .in_window("look at the agent's checkpoints on its page"));
     };
     Ok(Checkpoint::read(found.clone())?)
 }

@@ -110,9 +110,12 @@ impl From<CleanError> for crate::Error {
         let message = error.to_string();
         match error {
             CleanError::Busy => Self::environment(message, "wait for that one to end, then try again"),
-            CleanError::Nobody(_) => Self::user(message, "see `pao agents --all`"),
+            CleanError::Nobody(_) => {
+                Self::user(message, "see `pao agents --all`").in_window("look at the list of agents")
+            }
             CleanError::NoSuch(_) | CleanError::None | CleanError::Undone { .. } => {
                 Self::user(message, "see `pao agents clean --history`")
+                    .in_window("look at what was cleaned up, under Clean up…")
             }
             CleanError::File { .. } => {
                 Self::environment(message, "check the disk's free space and permissions, then try again")

@@ -145,7 +145,7 @@ async fn told(registry: &Registry, agent: &Agent, id: i64) -> Result<Told, Error
 
 fn shown(message: &Message, name: &str, state: State) -> Told {
     let waits = match state {
-        State::Paused => "it is paused; delivered once `pao resume` brings it back",
+        State::Paused => "it is paused; delivered once it is resumed",
         State::NeedsYou => "it waits for you; delivered once that is settled",
         State::Working => "it is busy; delivered when its turn ends",
         State::Starting => "it is starting; delivered when it is ready",
@@ -174,7 +174,8 @@ async fn addressed(registry: &Registry, to: &To) -> Result<Vec<Agent>, Error> {
     agents.retain(|a| a.state.live() && project.as_ref().is_none_or(|id| a.project == *id));
     if agents.is_empty() {
         let of = if project.is_some() { " of that project" } else { "" };
-        return Err(Error::user(format!("no agent{of} is running"), "see `pao agents --all`"));
+        return Err(Error::user(format!("no agent{of} is running"), "see `pao agents --all`")
+            .in_window("spawn one, or resume one that is paused"));
     }
     agents.reverse();
     Ok(agents)
@@ -189,34 +190,23 @@ fn project(folder: &Path) -> Result<String, Error> {
 
 /// The agent of that name, which must not have ended.
 pub(crate) async fn named(registry: &Registry, name: &str) -> Result<Agent, Error> {
-    let Some(agent) = registry.find(name).await? else {
-        return Err(Error::user(format!("there is no agent {name}"), "see `pao agents --all`"));
+    let agent = registry.named(name).await?;
+    let why = match agent.state {
+        State::Ended => format!("{} has ended and can be told nothing", agent.name),
+        State::Lost => format!("{} is lost: its process is gone without a word", agent.name),
+        _ => return Ok(agent),
     };
-    match agent.state {
-        State::Ended => Err(Error::user(
-            format!("{} has ended and can be told nothing", agent.name),
-            format!("bring it back with `pao resume {}`, then tell it", agent.name),
-        )),
-        State::Lost => Err(Error::user(
-            format!("{} is lost: its process is gone without a word", agent.name),
-            format!("bring it back with `pao resume {}`, then tell it", agent.name),
-        )),
-        _ => Ok(agent),
-    }
+    Err(Error::user(why, format!("bring it back with `pao resume {}`, then tell it", agent.name))
+        .in_window("resume it, then tell it"))
 }
 
 /// Texts for one agent (ended or not), or for all, oldest first.
 pub async fn list(registry: &Registry, name: Option<&str>) -> Result<Vec<Told>, Error> {
     let agents = registry.agents().await?;
-    let only =
-        match name {
-            None => None,
-            Some(name) => {
-                Some(registry.find(name).await?.map(|agent| agent.id).ok_or_else(|| {
-                    Error::user(format!("there is no agent {name}"), "see `pao agents --all`")
-                })?)
-            }
-        };
+    let only = match name {
+        None => None,
+        Some(name) => Some(registry.named(name).await?.id),
+    };
     let messages = registry.messages(only.as_deref()).await?;
     let named = |message: &Message| {
         let agent = agents.iter().find(|agent| agent.id == message.agent)?;

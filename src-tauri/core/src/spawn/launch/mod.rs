@@ -104,7 +104,9 @@ impl From<LaunchError> for crate::Error {
             LaunchError::StillRuns(pid) => {
                 Self::environment(message, format!("end it yourself: kill -9 {pid}"))
             }
-            LaunchError::Nothing(_) => Self::user(message, "start an agent with `pao spawn`"),
+            LaunchError::Nothing(_) => {
+                Self::user(message, "start an agent with `pao spawn`").in_window("spawn an agent here")
+            }
             LaunchError::Unreadable { .. } => Self::internal(message),
             LaunchError::FolderGone(_) => Self::user(message, "spawn it in a folder that exists"),
             LaunchError::Program(_) => Self::environment(message, "run `pao doctor`"),
