@@ -99,6 +99,45 @@ fn while_the_app_runs_nothing_is_removed_unless_it_may_be_ended() {
 }
 
 #[test]
+fn everything_is_removed_from_within_also_what_the_app_needs_until_it_ends() {
+    let mut world = set_up("[spawn]\nbudget = 1500\n");
+    world.folder("code/api");
+    world.program("dolphin", "#!/bin/sh\n");
+    let desktop = open(&mut world);
+    let panel = desktop.panel();
+    for which in ["login-item", "file-manager", "command-line"] {
+        desktop.gives("switch", &json!({ "which": which, "on": true }));
+    }
+    let written = [
+        ".pao",
+        ".local/share/dev.prime-agent-orchestrator.app",
+        ".config/autostart/dev.prime-agent-orchestrator.app.desktop",
+        ".config/mimeapps.list",
+        ".local/bin/pao",
+    ];
+    for path in written {
+        until(path, || world.path(path).symlink_metadata().is_ok());
+    }
+    desktop.gives("open", &json!({ "page": "settings", "pane": "privacy" }));
+    panel.click("button", "Remove everything…");
+    panel.says("your settings: ~/.pao/config.toml");
+    panel.click("button", "Remove everything");
+    panel.says("Removed");
+    assert!(!world.path(".pao").exists(), "{}", panel.text());
+    panel.until("a way out", || panel.has("button", "Quit"));
+    // A moment later: the driver loses the window with the click.
+    let quit = "const quit = [...document.querySelectorAll('dialog button')].find((b) => b.textContent.includes('Quit'));
+                setTimeout(() => quit.click(), 100)";
+    panel.run(quit, &json!([]));
+    until("the app is gone", || apps(&world).is_empty());
+    for path in written {
+        assert!(world.path(path).symlink_metadata().is_err(), "{path}");
+    }
+    assert_eq!(world.pao(["uninstall"]).ok().stdout, "no trace of pao was found\n");
+    assert!(world.path("code/api").exists());
+}
+
+#[test]
 fn without_a_session_bus_a_later_launch_is_taken_by_the_app_that_runs() {
     let mut world = set_up("[spawn]\nbudget = 1500\n");
     world.folder("code/api");
