@@ -57,13 +57,14 @@ impl Interrupt {
     pub fn of_viewer(screen: Screen) -> Result<Self, Error> {
         let watch = Self::watch(screen, "")?;
         let cancel = watch.cancel.clone();
-        // A thread of its own, which ends with the process: nothing but the end of the reader wakes it.
-        std::thread::spawn(move || {
+        // A thread of its own, which ends with the process: nothing but the end of the reader wakes it. Without one the
+        // next line that is written tells.
+        let _ = std::thread::Builder::new().name("reader".into()).spawn(move || {
             let stdout = std::io::stdout();
             let mut ends = [PollFd::new(stdout.as_fd(), PollFlags::empty())];
             loop {
                 match poll(&mut ends, PollTimeout::NONE) {
-                    Ok(0) | Err(Errno::EINTR) => {}
+                    Err(Errno::EINTR) => {}
                     Ok(_) => return cancel.cancel(),
                     Err(_) => return,
                 }

@@ -105,7 +105,8 @@ fn happened(app: &tauri::AppHandle, event: RunEvent) {
             if let Some(shell) = app.try_state::<Shell>() {
                 credentials::end(&shell);
                 if shell.removed.load(Ordering::Relaxed) {
-                    pao_core::uninstall::remove_kept_for_app(&shell.host);
+                    let work = pao_core::uninstall::remove_kept_for_app(&shell.host);
+                    tauri::async_runtime::block_on(work);
                 }
             }
             tracing::info!("the app ends; agents go on");

@@ -3,6 +3,7 @@
 use messages_api::{Reply, Script};
 
 use super::*;
+use crate::harness::claude::pressed;
 
 const ASKED: &str = "fix the login bug";
 
@@ -21,6 +22,12 @@ fn comes_to(other: &Other, spawned: &Value, state: &str) -> Value {
 
 fn end(other: &Other, spawned: &Value) {
     other.world.pao(["undo", "--end", spawned["id"].as_str().unwrap()]).ok();
+}
+
+/// Presses Enter until that has its effect.
+fn enter(other: &Other, effect: impl Fn() -> bool) {
+    let took = pressed(|| type_into(other, &["Enter"]), effect);
+    assert!(took, "Enter had no effect\n{}", other.screens());
 }
 
 fn type_into(other: &Other, keys: &[&str]) {
@@ -73,11 +80,7 @@ fn a_question_whether_a_tool_may_be_used_needs_its_user_and_names_the_command() 
         assert!(!other.folder.join("made.txt").exists());
         // Granted: nobody is needed any more. Its hook may have told of the question before that is drawn, and a key
         // pressed until then answers nothing.
-        other.until("it is granted", || {
-            type_into(&other, &["Enter"]);
-            std::thread::sleep(Duration::from_secs(1));
-            other.folder.join("made.txt").exists()
-        });
+        enter(&other, || other.folder.join("made.txt").exists());
         comes_to(&other, &spawned, "idle");
         end(&other, &spawned);
     }
@@ -104,11 +107,7 @@ fn one_that_is_told_to_quit_is_over() {
         comes_to(&other, &spawned, "idle");
         type_into(&other, &["-l", "/quit"]);
         other.until("it stands there", || other.screens().contains("/quit"));
-        other.until("it is over", || {
-            type_into(&other, &["Enter"]);
-            std::thread::sleep(Duration::from_secs(1));
-            other.row(&spawned)["state"] == state
-        });
+        enter(&other, || other.row(&spawned)["state"] == state);
         end(&other, &spawned);
     }
 }

@@ -54,6 +54,21 @@ fn program(variable: &str) -> PathBuf {
     }
 }
 
+/// Presses until that has its effect, for a minute; whether it had.
+pub fn pressed(press: impl Fn(), effect: impl Fn() -> bool) -> bool {
+    (0..30).any(|_| {
+        press();
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(2) {
+            if effect() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        false
+    })
+}
+
 impl Claude {
     /// A home with exactly what an onboarded user has.
     pub fn new(version: Version) -> Self {
@@ -178,17 +193,8 @@ impl Claude {
     /// Presses a key until it has its effect: an agent that is busy with itself loses one, and so does a question of
     /// which its hook has told before it is drawn.
     pub fn press(&self, pane: &str, key: &str, effect: impl Fn() -> bool) {
-        for _ in 0..30 {
-            self.tmux(&["send-keys", "-t", pane, key]);
-            let began = Instant::now();
-            while began.elapsed() < Duration::from_secs(2) {
-                if effect() {
-                    return;
-                }
-                std::thread::sleep(Duration::from_millis(50));
-            }
-        }
-        panic!("{key} had no effect; the agents' screens:\n{}", self.screens());
+        let took = pressed(|| drop(self.tmux(&["send-keys", "-t", pane, key])), effect);
+        assert!(took, "{key} had no effect; the agents' screens:\n{}", self.screens());
     }
 
     /// Types a prompt into a pane and gives the request that came of it.

@@ -107,6 +107,11 @@ fn one_agent_is_shown_in_full_its_window_found_and_its_log_read() {
     let logs = claude.world.pao(["logs", "app"]).ok().stdout;
     assert!(logs.contains("fix the login") && logs.contains("noted"), "{logs}");
 
+    // Followed until nobody reads any more.
+    let mut follow = claude.world.pao(["logs", "app", "--follow", "-n", "1"]).start();
+    std::io::Read::read_exact(&mut follow.stdout.take().unwrap(), &mut [0]).unwrap();
+    assert_eq!(follow.wait().unwrap().code(), Some(0));
+
     // Followed until it ends.
     let mut follow = claude.world.pao(["logs", "app", "--follow", "--json"]).start();
     let pane = claude.panes().remove(0);

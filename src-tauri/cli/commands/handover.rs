@@ -15,7 +15,7 @@ use crate::render::{STRONG, Screen, clean, paint};
 pub async fn run(host: Host, screen: Screen, what: life::Handover) -> Result<u8, Error> {
     let context = waiting(&host.clone(), screen, Context::open(host)).await?;
     screen.unreadable(&context.registry);
-    let from = handover::from(&context, &what.from).await?;
+    let from = context.registry.named(&what.from).await?;
     if what.new {
         let interrupt = Interrupt::watch(screen, "stopping; what was begun is taken back")?;
         let agreed = Agreed { trust: what.yes, skip_permissions: false };

@@ -1,7 +1,6 @@
 //! `pao logs`: what is said in an agent's conversation.
 
 use pao_core::host::Host;
-use pao_core::life::focus::find;
 use pao_core::life::logs::{Line, Log, transcript};
 use pao_core::life::state_of;
 use pao_core::life::watch::Changes;
@@ -16,7 +15,7 @@ use crate::render::{GOOD, QUIET, STRONG, Screen, clean_lines, paint};
 pub async fn run(host: Host, screen: Screen, what: Logs) -> Result<u8, Error> {
     let context = Context::open_to_look(host).await?;
     screen.unreadable(&context.registry);
-    let agent = find(&context, &what.agent).await?;
+    let agent = context.registry.named(&what.agent).await?;
     super::say_which(screen, &context, &what.agent, &agent).await?;
     let count = usize::try_from(what.count).unwrap_or(usize::MAX);
     let opened = match transcript(&context.host, &agent) {

@@ -58,8 +58,7 @@ async fn waiting<T, E: Into<Error>>(
     screen: Screen,
     opening: impl Future<Output = Result<T, E>>,
 ) -> Result<T, Error> {
-    let registry = || host.display(&host.registry_file());
-    let said = || format!("waiting for another process to let go of {}", registry());
+    let said = || format!("waiting for another process to let go of {}", host.display(&host.registry_file()));
     patiently(screen, said, Box::pin(opening)).await.map_err(Into::into)
 }
 

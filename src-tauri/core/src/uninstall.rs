@@ -16,7 +16,7 @@ use crate::entrance::file_manager::{data_home, xdg};
 use crate::entrance::{self, APP_ID, Standing};
 use crate::host::process::Identity;
 use crate::host::secrets::SecretStore;
-use crate::host::{Host, LoginItem, app, files, memory, os};
+use crate::host::{Host, LoginItem, app, files, os};
 use crate::project::Project;
 use crate::registry::Registry;
 use crate::registry::agents::{Agent, State};
@@ -106,8 +106,6 @@ const OURS: &[(&str, &str)] = &[
     ("tmux.conf", "settings for tmux"),
 ];
 
-/// How long processes of the windows may take to be gone.
-const ENDS_WITHIN: Duration = Duration::from_secs(1);
 /// How long what comes into our folder while it is removed is removed too.
 const LATECOMERS: Duration = Duration::from_secs(5);
 /// How long it is waited until that is tried again.
@@ -198,21 +196,9 @@ fn kept_for_app(host: &Host) -> Vec<PathBuf> {
     places.into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
 }
 
-/// Removes once more what is kept for the app's windows: for the app itself, as the last thing it does. Processes of its
-/// windows are ended first, for they write once more when they see that it is gone.
-pub fn remove_kept_for_app(host: &Host) {
-    let below = memory::tree(Identity::own()).below.into_iter();
-    let of_windows: Vec<Identity> =
-        below.filter(|(_, name)| name.starts_with("WebKit")).map(|(process, _)| process).collect();
-    for process in &of_windows {
-        if let Err(error) = process.kill() {
-            tracing::warn!(%error, "a process of the windows goes on");
-        }
-    }
-    let asked = Instant::now();
-    while of_windows.iter().any(|process| process.alive()) && asked.elapsed() < ENDS_WITHIN {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+/// Removes once more what is kept for the app's windows: for the app itself, as the last thing it does.
+pub async fn remove_kept_for_app(host: &Host) {
+    app::end_windows().await;
     for path in kept_for_app(host) {
         if let Err(error) = remove_path(&path) {
             tracing::warn!(%error, "something was left behind");

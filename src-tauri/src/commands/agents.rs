@@ -87,7 +87,7 @@ fn message(told: tell::Told) -> Message {
 
 pub async fn checkpoint(shell: &Shell, with: Checkpointing) -> Result<Outcome, Error> {
     let context = shell.context().await?;
-    let row = focus::find(&context, &with.agent).await?;
+    let row = context.registry.named(&with.agent).await?;
     let made = checkpoint::make(&context.host, &context.registry, &row, with.message.as_deref()).await?;
     Ok(well(row.name, format!("checkpoint {}: {}", made.id, made.data.summary())))
 }
@@ -95,7 +95,7 @@ pub async fn checkpoint(shell: &Shell, with: Checkpointing) -> Result<Outcome, E
 pub async fn pause(shell: &Shell, with: Target) -> Result<Vec<Outcome>, Error> {
     let context = shell.context().await?;
     let agents = match &with.agent {
-        Some(id) => vec![focus::find(&context, id).await?],
+        Some(id) => vec![context.registry.named(id).await?],
         None => pause::all(&context, None).await?,
     };
     let how = Pausing { now: with.now, ..Pausing::default() };
@@ -134,7 +134,7 @@ fn reaches(delivery: Delivery, what: &str) -> String {
 
 pub async fn handover(shell: &Shell, with: Handover) -> Result<Outcome, Error> {
     let context = shell.context().await?;
-    let from = handover::from(&context, &with.from).await?;
+    let from = context.registry.named(&with.from).await?;
     let text = with.text.unwrap_or_default();
     let Some(to) = &with.to else {
         let request = handover::to_new(&context, &from, Request { text, ..Request::default() }).await?;

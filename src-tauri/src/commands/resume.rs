@@ -1,7 +1,6 @@
 //! Bringing agents back: one alone asks what there is to ask in the panel, several at once ask nothing.
 
 use futures::future::join_all;
-use pao_core::life::focus;
 use pao_core::life::resume::{self, Resumed, Resuming};
 use pao_core::registry::agents::Agent;
 use pao_core::wire::door::{Action, Outcome};
@@ -21,7 +20,7 @@ pub async fn resume(shell: &Shell, with: Target) -> Result<Vec<Outcome>, Error> 
     let context = shell.context().await?;
     let how = Resuming { anyway: with.now, ..Resuming::default() };
     if let Some(id) = &with.agent {
-        let agent = focus::find(&context, id).await?;
+        let agent = context.registry.named(id).await?;
         return Ok(vec![one(shell, context, agent, how).await]);
     }
     // Only what rests: whoever was lost comes back by its own word.
@@ -71,7 +70,7 @@ fn asks(shell: &Shell, name: &str, job: String) -> Outcome {
 /// Brings an agent back once more, followed from its first step; the job's id.
 pub(super) async fn again(shell: &Shell, id: &str, how: Resuming) -> Result<String, Error> {
     let context = shell.context().await?;
-    let agent = focus::find(&context, id).await?;
+    let agent = context.registry.named(id).await?;
     let (face, _) = Return::new(shell, agent, how);
     let job = face.follow().job.clone();
     // How it went stands in its job.

@@ -6,6 +6,10 @@ export function activeRow(): string | null {
   return document.activeElement?.closest<HTMLElement>(ROW)?.dataset.row ?? null
 }
 
+export function rowOf(within: HTMLElement | null | undefined, key: string): HTMLElement | null {
+  return within?.querySelector<HTMLElement>(`[data-row="${CSS.escape(key)}"]`) ?? null
+}
+
 export function moveRow(within: HTMLElement, by: 1 | -1): void {
   const rows = [...within.querySelectorAll<HTMLElement>(ROW)]
   const at = rows.indexOf(document.activeElement?.closest<HTMLElement>(ROW) ?? (null as never))

@@ -1,9 +1,10 @@
 //! Where the menu-bar app is, opening it, and what a later launch says to the one that runs.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::process::{Identity, Run};
+use super::memory;
+use super::process::{Identity, Run, gone};
 use super::secrets::{self, Launch, Reply, Request, SecretError, Unanswered};
 use super::{Host, os};
 use crate::Error;
@@ -13,6 +14,9 @@ const SHOWN: Duration = Duration::from_secs(5);
 
 /// How long it may take to quit.
 const QUITS: Duration = Duration::from_secs(5);
+
+/// How long what draws its windows may take to be gone.
+const WINDOWS_END: Duration = Duration::from_secs(1);
 
 /// The app's program, beside the command or wherever its package puts it.
 pub const PROGRAM: &str = "prime-agent-orchestrator";
@@ -83,19 +87,38 @@ pub async fn running(host: &Host) -> Option<Identity> {
     Identity::of(pid).filter(|app| app.pid != Identity::own().pid)
 }
 
-/// Asks that process to quit and waits until it has; whether it did.
+/// Asks that process to quit and waits until it has, with what draws its windows; whether it did.
 pub async fn quit(app: Identity) -> bool {
+    let windows = windows(app);
     if let Err(error) = app.terminate() {
         tracing::warn!(%error, pid = app.pid, "the app could not be asked to quit");
     }
-    let asked = Instant::now();
-    while app.alive() {
-        if asked.elapsed() > QUITS {
-            return false;
-        }
-        tokio::time::sleep(Duration::from_millis(30)).await;
+    if !gone(&[app], QUITS).await {
+        return false;
     }
+    end(&windows).await;
     true
+}
+
+/// Ends what draws the windows of this very app, as the last thing that it does.
+pub async fn end_windows() {
+    end(&windows(Identity::own())).await;
+}
+
+/// Processes that the webview made for an app. On macOS they are the system's and none of the app's.
+fn windows(app: Identity) -> Vec<Identity> {
+    let below = memory::tree(app).below.into_iter();
+    below.filter(|(_, name)| name.starts_with("WebKit")).map(|(process, _)| process).collect()
+}
+
+/// They would end by themselves, but write what is kept for the windows once more before that.
+async fn end(windows: &[Identity]) {
+    for window in windows {
+        if let Err(error) = window.kill() {
+            tracing::warn!(%error, "a process of the windows goes on");
+        }
+    }
+    gone(windows, WINDOWS_END).await;
 }
 
 /// The app runs, and says nothing.

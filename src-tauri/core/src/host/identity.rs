@@ -8,6 +8,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 use std::str::FromStr;
+use std::time::{Duration, Instant};
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
@@ -157,6 +158,21 @@ impl Identity {
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), signal).map_err(io::Error::from)
     }
 }
+
+/// Waits until all of these processes are gone, for at most `limit`; whether they are.
+pub async fn gone(processes: &[Identity], limit: Duration) -> bool {
+    let since = Instant::now();
+    while processes.iter().any(|process| process.alive()) {
+        if since.elapsed() >= limit {
+            return false;
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    true
+}
+
+/// How often it is looked whether a process still runs.
+const LOOK_EVERY: Duration = Duration::from_millis(30);
 
 struct Looked(System, Pid);
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 use tokio::io::AsyncWriteExt;
 
-pub use super::identity::{Identity, Mark, Started};
+pub use super::identity::{Identity, Mark, Started, gone};
 
 /// A program to run to its end.
 #[derive(Debug, Clone)]

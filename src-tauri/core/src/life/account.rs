@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::focus::find;
 use super::{freshness, state_of};
 use crate::hook::CHANGED_FILE;
 use crate::host::{files, terminal};
@@ -67,7 +66,7 @@ pub struct Account {
 /// Looks at the agent of that name or id and says all that is known of it.
 pub async fn account(context: &Context, word: &str) -> Result<Account, Error> {
     let Context { host, registry, config, .. } = context;
-    let found = find(context, word).await?;
+    let found = context.registry.named(word).await?;
     let agent = state_of(context, &found.id).await?.unwrap_or(found);
     let id = agent.id.as_str();
     let open = registry.open_changes(Some(id)).await?;

@@ -31,7 +31,7 @@ pub async fn neediest(context: &Context) -> Result<Agent, Error> {
 
 /// Brings the terminal of that agent (name or id) forward.
 pub async fn focus(context: &Context, word: &str) -> Result<(Agent, Focused), Error> {
-    let agent = find(context, word).await?;
+    let agent = context.registry.named(word).await?;
     let agent = state_of(context, &agent.id).await?.unwrap_or(agent);
     let name = &agent.name;
     let (Some(terminal), Some(handle)) = (agent.terminal.as_deref(), agent.handle.as_deref()) else {
@@ -54,11 +54,6 @@ pub async fn focus(context: &Context, word: &str) -> Result<(Agent, Focused), Er
         },
         Err(error) => Err(error.into()),
     }
-}
-
-/// The agent of that name or id.
-pub async fn find(context: &Context, word: &str) -> Result<Agent, Error> {
-    context.registry.named(word).await
 }
 
 fn gone(agent: &Agent) -> Error {

@@ -13,11 +13,6 @@ use crate::{Context, Error};
 /// Items of a kind that are told; more are counted.
 const ITEMS: usize = 20;
 
-/// The agent of that name, ended or not.
-pub async fn from(context: &Context, name: &str) -> Result<Agent, Error> {
-    context.registry.named(name).await
-}
-
 /// What an agent's session came to, as a document for another agent.
 pub async fn document(context: &Context, from: &Agent) -> Result<String, Error> {
     let kind = super::kind(from)?;

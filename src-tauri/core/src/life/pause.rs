@@ -19,7 +19,7 @@ use crate::agent::HostAgent;
 use crate::agent::screen::Screen;
 use crate::capture::redact::redact;
 use crate::host::memory::{self, Tree};
-use crate::host::process::Identity;
+use crate::host::process::{Identity, gone};
 use crate::host::{Host, terminal};
 use crate::project::Project;
 use crate::registry::agents::{Agent, State, nobody};
@@ -28,8 +28,6 @@ use crate::{Context, Error, agent, hook};
 
 /// How long an agent may take to end: its hooks at a session's end share a second and a half.
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
-/// How often it is looked at while it is waited for.
-const EVERY: Duration = Duration::from_millis(50);
 /// How much of an unsent text an error quotes, in characters.
 const QUOTED: usize = 200;
 /// How often a busy agent is looked at.
@@ -273,14 +271,7 @@ async fn end(process: Identity, asked: Identity) -> bool {
     if let Err(error) = asked.terminate() {
         tracing::warn!("process {} could not be signalled: {error}", asked.pid);
     }
-    let since = Instant::now();
-    while process.alive() {
-        if since.elapsed() >= ENDS_WITHIN {
-            return false;
-        }
-        tokio::time::sleep(EVERY).await;
-    }
-    true
+    gone(&[process], ENDS_WITHIN).await
 }
 
 /// Everything after its end. The row first: what fails afterwards is tried again by a later sweep.
@@ -297,10 +288,8 @@ async fn put_to_rest(context: &Context, row: &Agent, before: &Tree) -> Result<Ve
         }
     }
     // What it had started may take a moment to notice that it is gone.
-    let since = Instant::now();
-    while before.below.iter().any(|(p, _)| p.alive()) && since.elapsed() < Duration::from_secs(1) {
-        tokio::time::sleep(EVERY).await;
-    }
+    let below: Vec<Identity> = before.below.iter().map(|(process, _)| *process).collect();
+    gone(&below, Duration::from_secs(1)).await;
     for (process, name) in before.below.iter().filter(|(p, _)| p.alive()) {
         notes.push(format!("{name}, which it had started, runs on (process {})", process.pid));
     }

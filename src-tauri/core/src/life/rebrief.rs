@@ -7,7 +7,7 @@
 use tokio_util::sync::CancellationToken;
 
 use super::news;
-use super::tell::named;
+use super::tell::{To, addressed};
 use crate::agent::{HostAgent, Version};
 use crate::hook::{CHANGED_FILE, next};
 use crate::host::{Host, files};
@@ -52,16 +52,8 @@ pub async fn rebrief(
     name: Option<&str>,
     cancel: &CancellationToken,
 ) -> Result<Vec<Rebriefed>, Error> {
-    let agents = if let Some(name) = name {
-        vec![named(&context.registry, name).await?]
-    } else {
-        let all = context.registry.agents().await?;
-        all.into_iter().filter(|agent| agent.state.live()).rev().collect()
-    };
-    if agents.is_empty() {
-        return Err(Error::user("no agent is running", "see `pao agents --all`")
-            .in_window("spawn one, or resume one that is paused"));
-    }
+    let to = name.map_or(To::All, |name| To::Name(name.into()));
+    let agents = addressed(&context.registry, &to).await?;
     let mut done = Vec::new();
     for agent in &agents {
         if agent.state == State::Paused {

@@ -172,6 +172,11 @@ impl SecretError {
 
     /// One thing to do next.
     pub fn next(&self) -> String {
+        self.step(other_ways)
+    }
+
+    /// The same, with what else there is to do where the store cannot be used for a secret.
+    fn step(&self, other_ways: impl Fn(&str) -> String) -> String {
         match self {
             Self::Name(_) => "use letters, digits, dots, dashes and underscores, at most 64".into(),
             Self::Unheard(_) => "set secrets.store to \"auto\", \"keyring\", \"app\" or \"file\"".into(),
@@ -198,30 +203,22 @@ impl SecretError {
 impl From<SecretError> for crate::Error {
     fn from(error: SecretError) -> Self {
         let (message, next) = (error.to_string(), error.next());
-        let in_window = match &error {
-            SecretError::Locked { .. } | SecretError::Silent { .. } => Some("unlock it and try again, or "),
-            SecretError::Denied { .. } => Some("allow it when asked again, or "),
-            SecretError::NoStore { .. } | SecretError::Failed { .. } | SecretError::Forgets { .. } => {
-                Some("")
-            }
-            _ => None,
-        };
+        let in_window = error.step(|_| IN_WINDOW.into());
         let said = match error {
             SecretError::Name(_) => Self::user(message, next),
             SecretError::Unheard(_) => Self::config(message, next),
             _ => Self::environment(message, next),
         };
-        match in_window {
-            Some(first) => said
-                .in_window(format!(
-                    "{first}choose private files: `secrets.store = \"file\"` in the configuration file, which the \
-                     settings open"
-                ))
-                .with(Remedy::Settings("general")),
-            None => said,
+        if in_window == said.next {
+            return said;
         }
+        said.in_window(in_window).with(Remedy::Settings("general"))
     }
 }
+
+/// What else there is to do at a window.
+const IN_WINDOW: &str =
+    "choose private files: `secrets.store = \"file\"` in the configuration file, which the settings open";
 
 /// What to do where the store cannot be used for that secret.
 fn other_ways(name: &str) -> String {

@@ -17,7 +17,7 @@ use super::osascript::{self, Application, Osascript, quotable};
 use super::{
     Alive, Capabilities, Key, Opened, Script, Terminal, TerminalError, plain, plain_title, shell_word,
 };
-use crate::host::process::{Identity, Outcome, RunError, Started};
+use crate::host::process::{Identity, Outcome, RunError, Started, gone};
 use crate::host::{Host, files, os};
 
 /// How long a window may take to start what it was opened for.
@@ -297,12 +297,8 @@ impl Terminal for Scripted {
         let Some(process) = handle.process() else {
             return left_open("what was to run in it was never seen");
         };
-        let since = Instant::now();
-        while process.alive() {
-            if since.elapsed() > ENDING {
-                return left_open("something still runs in it");
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+        if !gone(&[process], ENDING).await {
+            return left_open("something still runs in it");
         }
         if handle.place.is_empty() {
             return left_open("it was opened without a script, and which window that is was not said");

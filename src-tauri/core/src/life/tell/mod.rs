@@ -164,7 +164,8 @@ fn shown(message: &Message, name: &str, state: State) -> Told {
     }
 }
 
-async fn addressed(registry: &Registry, to: &To) -> Result<Vec<Agent>, Error> {
+/// Whom a word is for; at least one agent.
+pub(crate) async fn addressed(registry: &Registry, to: &To) -> Result<Vec<Agent>, Error> {
     let project = match to {
         To::Name(name) => return Ok(vec![named(registry, name).await?]),
         To::All => None,

@@ -20,7 +20,7 @@ pub struct Enabled {
     /// What it is, one line, safe to show.
     pub text: String,
     /// The same in full with what is not shown of it, such as values that may be secrets: never to be shown.
-    pub whole: String,
+    whole: String,
     /// Where it is written.
     pub file: PathBuf,
 }
