@@ -87,7 +87,7 @@ fn become_agent(args: &[OsString]) -> Result<u8, Error> {
     }))
 }
 
-/// How long a sweep waits for another writer.
+/// How long what runs in the background waits for another writer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What the last hook of a session starts: takes back what the session was lent, and indexes what was said in it, so
@@ -125,7 +125,7 @@ fn tell_queued(args: &[OsString]) -> Result<u8, Error> {
         return Ok(0);
     }
     single()?.block_on(async {
-        let registry = Registry::open(&file).await?;
+        let registry = Registry::open_as_is(&file, PATIENCE).await?;
         let told = tell::deliver(&host, &registry, &agent.to_string_lossy(), tell::PATIENCE).await;
         registry.close().await;
         told.map(|()| 0)

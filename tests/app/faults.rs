@@ -17,7 +17,7 @@ use super::tray;
 use super::window::Window;
 use crate::cli::registry;
 use crate::harness::claude::{Claude, Version};
-use crate::harness::world::World;
+use crate::harness::world::{PAO, World};
 
 fn set_up(config: &str) -> World {
     let mut world = World::new();
@@ -221,6 +221,7 @@ fn beside_an_app_that_is_frozen_a_later_launch_names_its_process_and_ends_soon()
     // Where there is no socket of its, the bus knows it, too; and without that one is enough.
     names_it(world.command(program()).env("PAO_HOME", world.path("elsewhere")));
     names_it(world.command(program()).env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus"));
+    names_it(world.command(PAO).arg("app"));
     assert_eq!(apps(&world), [app]);
     assert!(!world.path("elsewhere").exists());
     drop(frozen);

@@ -215,7 +215,7 @@ impl Claude {
     }
 
     /// Waits until something holds.
-    pub fn until(&self, what: &str, holds: impl Fn() -> bool) {
+    pub fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
         let began = Instant::now();
         while !holds() {
             assert!(began.elapsed() < PATIENCE, "not seen: {what}\n{}", self.screens());
@@ -275,8 +275,13 @@ impl Claude {
             .collect();
         tmux.extend(env.iter().flat_map(|variable| ["-e", variable]));
         tmux.extend(["claude", "--resume", session, "--permission-mode", "default", "--settings", settings]);
-        let pane = self.tmux(&tmux);
-        pane.trim().to_owned()
+        let mut pane = String::new();
+        // A server whose last window has just closed takes no other one in before it is gone.
+        self.until("a window to resume in", || {
+            pane = self.tmux(&tmux).trim().to_owned();
+            !pane.is_empty()
+        });
+        pane
     }
 
     /// Ends an agent as a crash does: nothing of it gets to say goodbye.

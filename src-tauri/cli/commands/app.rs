@@ -7,8 +7,8 @@ use pao_core::{Error, wire};
 
 use crate::render::{Screen, clean};
 
-pub fn run(host: &Host, screen: Screen, folders: &[PathBuf]) -> Result<u8, Error> {
-    let opened = app::open(host, folders)?;
+pub async fn run(host: &Host, screen: Screen, folders: &[PathBuf]) -> Result<u8, Error> {
+    let opened = app::open(host, folders).await?;
     if screen.json {
         screen.document(&wire::look::OpenedApp::new(host, &opened, folders))?;
     } else {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pao_core::config::Config;
-use pao_core::host::Host;
+use pao_core::host::{Host, files};
 use pao_core::source::history::{self, IngestError, IngestReport, Progress, State};
 use pao_core::{Error, wire};
 
@@ -29,6 +29,7 @@ pub async fn run(host: Host, screen: Screen, what: Index) -> Result<u8, Error> {
     }
     let stopping = if what.quiet { "" } else { "stopping; what was read is kept" };
     let interrupt = Interrupt::watch(screen, stopping)?;
+    files::private_dir(&host.pao_home).map_err(|e| IngestError::Index(e.to_string()))?;
     let mut shown = if what.quiet { Shown::Nothing } else { Shown::new(screen) };
     let cancel = interrupt.cancel.clone();
     let (home, settings) = (host.clone(), config.clone());

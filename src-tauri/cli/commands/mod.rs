@@ -114,7 +114,7 @@ pub async fn run(verb: Verb, host: Host, screen: Screen) -> Result<u8, Error> {
         Verb::Sources { what } => sources::run(host, screen, what).await,
         Verb::Secret { what } => secret::run(&host, screen, what).await,
         Verb::Index(what) => index::run(host, screen, what).await,
-        Verb::App { folders } => app::run(&host, screen, &folders),
+        Verb::App { folders } => app::run(&host, screen, &folders).await,
         Verb::FileManager { what } => file_manager::run(&host, screen, what).await,
         Verb::Doctor => doctor::run(&host, screen).await,
         Verb::Config { what } => config::run(&host, screen, what),

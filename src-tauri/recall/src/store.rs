@@ -106,8 +106,9 @@ impl Index {
         Self::opened(tantivy::Index::open(Shelf::open(&folder)?)?, folder)
     }
 
-    /// Opens the index in `dir`, made first where there is none; an older form is brought over with all it stored,
-    /// and then removed. `progress` hears how many messages were brought over.
+    /// Opens the index in `dir`, made first where there is none (only the folder that `dir` stands in must be there); an
+    /// older form is brought over with all it stored, and then removed. `progress` hears how many messages were brought
+    /// over.
     pub fn create(dir: &Path, mut progress: impl FnMut(u64)) -> Result<Self, Error> {
         match Self::open(dir) {
             Err(Error::Absent | Error::Outdated(_)) => {}
@@ -133,6 +134,7 @@ impl Index {
             return Self::open(dir);
         }
         let folder = dir.join(name_of(VERSION));
+        private_folder(dir)?;
         private_folder(&folder)?;
         let index = match new_in(&folder) {
             Err(Error::Busy) => tantivy::Index::open_in_dir(&folder)?,
@@ -325,11 +327,12 @@ fn lock_of(dir: &Path) -> Result<fs::File, Error> {
 
 fn private_folder(folder: &Path) -> Result<(), Error> {
     let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)?;
-    Ok(())
+    match builder.create(folder) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
+        other => Ok(other?),
+    }
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ impl Taken {
         let Some(folder) = self.held.parent().and_then(Path::parent) else { return };
         let given = folder.join(GIVEN);
         // Nobody is there to be told. Where it stays, it is handed over once more.
-        if files::private_dir(&given).is_ok() {
+        if files::private_subdir(&given).is_ok() {
             let _ = std::fs::rename(&self.held, given.join(self.name + ENDING));
         }
     }
@@ -52,7 +52,7 @@ impl Taken {
 /// is replaced. Texts are handed over in the order of their names.
 pub fn put(host: &Host, agent: &str, name: &str, text: &str) -> io::Result<()> {
     let folder = host.agent_dir(agent).join(NEXT);
-    files::private_dir(&folder)?;
+    files::private_subdir(&folder)?;
     files::write_private(&folder.join(format!("{name}{ENDING}")), text.as_bytes(), false)
 }
 
@@ -145,6 +145,7 @@ mod tests {
             frozen: DateTime::parse_from_rfc3339("2026-11-30T12:00:00Z").ok().map(|t| t.to_utc()),
             ..Host::at(&home)
         };
+        files::private_dir(&host.agent_dir("a")).unwrap();
         (dir, host)
     }
 
@@ -164,6 +165,14 @@ mod tests {
         held.into_iter().for_each(Taken::settle);
         assert_eq!(all(&host, "a"), ["one\n", "two\n"]);
         assert_eq!(taken(&host, "p").0, "");
+    }
+
+    #[test]
+    fn nothing_is_put_where_an_agent_was_taken_away() {
+        let (_dir, host) = world();
+        std::fs::remove_dir_all(&host.pao_home).unwrap();
+        assert!(put(&host, "a", "tell-1", "one").is_err());
+        assert!(!host.pao_home.exists());
     }
 
     #[test]

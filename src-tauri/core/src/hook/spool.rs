@@ -48,7 +48,7 @@ pub(super) fn keep(host: &Host, event: &Event, seen: &Seen) {
     let folder = folder.join(SPOOL);
     let name = format!("{:020}-{id}.json", event.at.timestamp_micros().max(0));
     if let Ok(bytes) = serde_json::to_vec(&kept)
-        && files::private_dir(&folder).is_ok()
+        && files::private_subdir(&folder).is_ok()
     {
         // Nothing is printed on failure: standard output belongs to the answer, and there is nobody to tell.
         let _ = files::write_private(&folder.join(name), &bytes, false);

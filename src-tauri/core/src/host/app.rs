@@ -34,8 +34,9 @@ pub fn find(host: &Host) -> Option<PathBuf> {
     found.or_else(|| host.find_on_path(PROGRAM))
 }
 
-/// Opens the app, at the spawn panel where folders are named. One that runs already shows itself.
-pub fn open(host: &Host, folders: &[PathBuf]) -> Result<PathBuf, Error> {
+/// Opens the app, at the spawn panel where folders are named. One that runs already shows itself; one that does not
+/// answer is an error.
+pub async fn open(host: &Host, folders: &[PathBuf]) -> Result<PathBuf, Error> {
     if let Some(missing) = folders.iter().find(|folder| !host.cwd.join(folder).exists()) {
         return Err(Error::user(
             format!("there is no folder {}", host.display(missing)),
@@ -55,7 +56,18 @@ pub fn open(host: &Host, folders: &[PathBuf]) -> Result<PathBuf, Error> {
         ));
     }
     let folders = folders.iter().map(|folder| host.cwd.join(folder));
-    let run = if app.is_dir() { Run::new("/usr/bin/open").arg("-a").arg(&app) } else { Run::new(&app) };
+    let run = if app.is_dir() {
+        // The system finds the one that runs, and lets it come to the front.
+        Run::new("/usr/bin/open").arg("-a").arg(&app)
+    } else {
+        let words = std::iter::once(app.clone()).chain(folders.clone());
+        let words = words.map(|word| word.to_string_lossy().into_owned()).collect();
+        let launch = Launch { words, folder: host.cwd.to_string_lossy().into_owned() };
+        if hand_over(host, launch).await? {
+            return Ok(app);
+        }
+        Run::new(&app)
+    };
     run.args(folders)
         .cwd(&host.home)
         .detach()
@@ -175,8 +187,8 @@ mod tests {
         assert_eq!(silent.kind.exit_code(), 4);
     }
 
-    #[test]
-    fn the_app_is_found_beside_the_command_also_through_a_link() {
+    #[tokio::test]
+    async fn the_app_is_found_beside_the_command_also_through_a_link() {
         let dir = tempfile::tempdir().unwrap();
         let (there, bin) = (dir.path().join("there"), dir.path().join("bin"));
         std::fs::create_dir(&there).unwrap();
@@ -185,8 +197,8 @@ mod tests {
         symlink(there.join("pao"), bin.join("pao")).unwrap();
         let host = Host { exe: bin.join("pao"), cwd: dir.path().into(), ..Host::at(dir.path()) };
         assert_eq!(find(&host), None);
-        assert!(open(&host, &[]).unwrap_err().next.contains("cargo xtask app"));
-        let missing = open(&host, &["there".into(), "nowhere".into()]).unwrap_err();
+        assert!(open(&host, &[]).await.unwrap_err().next.contains("cargo xtask app"));
+        let missing = open(&host, &["there".into(), "nowhere".into()]).await.unwrap_err();
         assert_eq!((&*missing.message, missing.kind.exit_code()), ("there is no folder nowhere", 2));
         std::fs::write(there.join(PROGRAM), "").unwrap();
         assert_eq!(find(&host), Some(there.canonicalize().unwrap().join(PROGRAM)));

@@ -17,6 +17,15 @@ pub fn private_dir(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// The same in a folder that is there. What may still run when all of ours was removed uses this one: it makes nothing
+/// of that anew.
+pub fn private_subdir(path: &Path) -> io::Result<()> {
+    match fs::DirBuilder::new().mode(0o700).create(path) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        other => other,
+    }
+}
+
 /// Creates an empty file, 0600, where there is none.
 pub fn private_file(path: &Path) -> io::Result<()> {
     match File::options().write(true).create_new(true).mode(0o600).open(path) {
@@ -110,11 +119,11 @@ pub struct Lock {
     _file: File,
 }
 
-/// Takes an exclusive lock among our own processes on a file of ours, created where missing. Only who holds it may
-/// remove the file.
+/// Takes an exclusive lock among our own processes on a file of ours, created where missing, with its folder. Only who
+/// holds it may remove the file.
 /// Fails with `TimedOut` when it is not free within `patience`.
 pub async fn lock(path: &Path, patience: Duration) -> io::Result<Lock> {
-    private_dir(dir_of(path))?;
+    private_subdir(dir_of(path))?;
     let open = || File::options().create(true).truncate(false).write(true).mode(0o600).open(path);
     let mut file = open()?;
     let tries = patience.as_millis() / LOCK_PAUSE.as_millis();
@@ -322,5 +331,13 @@ mod tests {
         assert_eq!(lock(&path, Duration::ZERO).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
         drop(held);
         lock(&path, Duration::ZERO).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_lock_makes_nothing_anew_that_was_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("home/locks/a.lock");
+        assert_eq!(lock(&path, Duration::ZERO).await.unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }

@@ -9,6 +9,7 @@ mod verbs;
 
 pub use verbs::{Named, find, find_cited, list, mark, project_of, scope_of, undo, undo_all, undo_cited};
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
@@ -114,34 +115,43 @@ impl Verdict {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Marks {
     rows: Vec<Marked>,
+    /// The rows in the order of source and id. Every memory that a store returns is looked up, and over the years the
+    /// marks become many.
+    by_place: Vec<usize>,
+    /// Those that say something, in the order of what they say.
+    by_content: Vec<usize>,
 }
 
 /// No marks at all.
-pub static NONE: Marks = Marks { rows: Vec::new() };
+pub static NONE: Marks = Marks { rows: Vec::new(), by_place: Vec::new(), by_content: Vec::new() };
 
 impl Marks {
     /// Those of the rows that hold in that project, in an order of their own.
     pub fn in_force(mut rows: Vec<Marked>, project: &str) -> Self {
         rows.retain(|row| row.scope.project().is_none_or(|id| id == project));
-        rows.sort_by(|a, b| {
-            let key = |row: &Marked| (row.scope.clone(), row.memory.source.clone(), row.memory.id.clone());
-            key(a).cmp(&key(b))
-        });
-        Self { rows }
+        rows.sort_by(|a, b| (&a.scope, place(a)).cmp(&(&b.scope, place(b))));
+        Self::of(rows)
+    }
+
+    fn of(rows: Vec<Marked>) -> Self {
+        let mut by_place: Vec<usize> = (0..rows.len()).collect();
+        by_place.sort_by_key(|row| place(&rows[*row]));
+        let mut by_content: Vec<usize> =
+            (0..rows.len()).filter(|row| !rows[*row].content.is_empty()).collect();
+        by_content.sort_by_key(|row| &rows[*row].content);
+        Self { rows, by_place, by_content }
     }
 
     /// Only what must not be said: for answers to a question, which nothing is pinned to or dropped from.
     #[must_use]
-    pub fn only_never(mut self) -> Self {
-        self.rows.retain(|row| row.mark == Mark::Never);
-        self
+    pub fn only_never(self) -> Self {
+        Self::of(self.rows.into_iter().filter(|row| row.mark == Mark::Never).collect())
     }
 
     /// Without pins: for what is told to an agent that has had its briefing.
     #[must_use]
-    pub fn without_pins(mut self) -> Self {
-        self.rows.retain(|row| row.mark != Mark::Pin);
-        self
+    pub fn without_pins(self) -> Self {
+        Self::of(self.rows.into_iter().filter(|row| row.mark != Mark::Pin).collect())
     }
 
     /// There are none.
@@ -151,7 +161,9 @@ impl Marks {
 
     /// What they come to for a memory; `content` is the fingerprint of what it says.
     pub fn verdict(&self, source: &str, id: &str, content: &str) -> Option<Verdict> {
-        let about = self.rows.iter().filter(|row| is_about(row, source, id, content));
+        let here = run(&self.by_place, |row| place(&self.rows[row]).cmp(&(source, id)));
+        let same = run(&self.by_content, |row| self.rows[row].content.as_str().cmp(content));
+        let about = here.iter().chain(same).map(|row| &self.rows[*row]);
         let decided = about.min_by_key(|row| {
             let never = row.mark != Mark::Never;
             (never, row.scope == Scope::Everywhere, row.mark, !row.pending, u32::MAX - row.times)
@@ -180,8 +192,20 @@ impl Marks {
     }
 }
 
+/// Where a mark's memory is: source and id.
+fn place(row: &Marked) -> (&str, &str) {
+    (&row.memory.source, &row.memory.id)
+}
+
 fn is_about(row: &Marked, source: &str, id: &str, content: &str) -> bool {
-    (row.memory.source == source && row.memory.id == id) || (!content.is_empty() && row.content == content)
+    place(row) == (source, id) || (!content.is_empty() && row.content == content)
+}
+
+/// Of rows in such an order those that are equal.
+fn run(rows: &[usize], order: impl Fn(usize) -> Ordering) -> &[usize] {
+    let begin = rows.partition_point(|row| order(*row).is_lt());
+    let length = rows[begin..].partition_point(|row| order(*row).is_eq());
+    &rows[begin..begin + length]
 }
 
 #[cfg(test)]
@@ -242,6 +266,24 @@ pub(crate) mod tests {
         assert_eq!(verdict("chats", "c9", "port is **5432**"), Some(Verdict::Never));
         assert_eq!(verdict("chats", "17", "Port is 5433."), None);
         assert_eq!(verdict("chats", "c9", ""), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn of_many_marks_the_ones_about_a_memory_are_found(
+            told in proptest::collection::vec((0..3_usize, "[a-c]", "[0-4]", "[x-z]?"), 0..40),
+            (source, id, text) in ("[a-c]", "[0-4]", "[x-z]?"),
+        ) {
+            let marks = [Mark::Pin, Mark::Drop, Mark::Never];
+            let rows: Vec<_> =
+                told.iter().map(|(mark, source, id, text)| marked(None, marks[*mark], source, id, text)).collect();
+            let content = fingerprint(&text);
+            let about = |row: &&Marked| is_about(row, &source, &id, &content);
+            let strongest = |mark: Mark| (mark != Mark::Never, mark);
+            let expected = rows.iter().filter(about).map(|row| row.mark).min_by_key(|mark| strongest(*mark));
+            let found = Marks::in_force(rows.clone(), "/p").verdict(&source, &id, &content);
+            proptest::prop_assert_eq!(found.map(Verdict::mark), expected);
+        }
     }
 
     #[test]

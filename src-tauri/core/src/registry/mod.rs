@@ -367,7 +367,6 @@ fn refused(path: &Path) -> Option<Refusal> {
 async fn connect(path: &Path, patience: Duration) -> Result<SqliteConnection, sqlx::Error> {
     SqliteConnectOptions::new()
         .filename(path)
-        .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
         // In WAL mode a power cut can lose the last commits but never corrupts; the journal of changes asks for
         // more where it matters (see `journal`).

@@ -170,6 +170,7 @@ async fn whoever_finds_the_database_migrated_by_another_reads_its_rows_all_the_s
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("registry.db");
     let patience = std::time::Duration::from_secs(5);
+    crate::host::files::private_file(&path).unwrap();
     let mut old = super::connect(&path, patience).await.unwrap();
     sqlx::raw_sql(super::schema::first()).execute(&mut old).await.unwrap();
     sqlx::raw_sql("PRAGMA user_version = 1").execute(&mut old).await.unwrap();
@@ -192,6 +193,7 @@ async fn agents_of_every_older_version_are_read_and_come_from_nobody() {
     for (version, tables) in [(6, six), (8, eight)] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("registry.db");
+        crate::host::files::private_file(&path).unwrap();
         let mut old = super::connect(&path, std::time::Duration::from_secs(5)).await.unwrap();
         sqlx::raw_sql(tables).execute(&mut old).await.unwrap();
         sqlx::raw_sql(

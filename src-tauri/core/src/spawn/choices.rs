@@ -65,7 +65,7 @@ impl Settled {
         match request.agent {
             _ if self.agent.kind == config.agent.kind => None,
             Some(_) => Some(name.to_string()),
-            None => Some(format!("{name}, as last time here; --defaults forgets")),
+            None => Some(format!("{name}, as last time here")),
         }
     }
 
@@ -135,7 +135,7 @@ mod tests {
         let (plain, named) =
             (Request::default(), Request { agent: Some("codex".into()), ..Request::default() });
         assert_eq!(said(&plain, &Choices::default()), None);
-        assert_eq!(said(&plain, &last).unwrap(), "Codex, as last time here; --defaults forgets");
+        assert_eq!(said(&plain, &last).unwrap(), "Codex, as last time here");
         assert_eq!(said(&named, &last).unwrap(), "Codex");
     }
 }

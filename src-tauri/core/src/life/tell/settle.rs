@@ -33,7 +33,7 @@ pub(super) fn as_by_hook(name: &str) -> String {
 /// The right to type into one agent's window; free again when its holder is gone, however it went.
 pub(super) fn lock(host: &Host, agent: &str) -> Option<Flock<std::fs::File>> {
     let folder = host.pao_home.join("locks");
-    files::private_dir(&folder).ok()?;
+    files::private_subdir(&folder).ok()?;
     let path = folder.join(format!("tell-{agent}.lock"));
     let file = std::fs::File::options().create(true).append(true).open(path).ok()?;
     Flock::lock(file, FlockArg::LockExclusiveNonblock).ok()

@@ -116,7 +116,7 @@ pub(super) struct Pace {
 }
 
 /// Brings the history up to date. `progress` is called about once per MiB and file. A damaged index is set aside and
-/// built anew; the report says so.
+/// built anew; the report says so. PAO's own folder must be there: whoever still reads when it was removed fails.
 pub fn refresh(
     host: &Host,
     config: &HistoryConfig,

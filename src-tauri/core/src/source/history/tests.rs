@@ -20,6 +20,7 @@ fn world() -> World {
     fs::create_dir_all(home.join("code/api/.git")).unwrap();
     fs::write(home.join("code/api/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
     let host = Host { cwd: home.join("code/api"), exe: "/bin/pao".into(), ..Host::at(&home) };
+    fs::create_dir(&host.pao_home).unwrap();
     World { dir, host, config: HistoryConfig::default() }
 }
 
@@ -241,6 +242,16 @@ fn a_cancelled_run_keeps_what_it_read_and_the_next_one_goes_on() {
     assert_eq!(report.messages + rest.messages, 600);
     assert_eq!(report.bytes + rest.bytes, fs::metadata(path).unwrap().len());
     assert_eq!(world.texts("apple599").len(), 1);
+}
+
+#[test]
+fn whoever_still_reads_when_everything_was_removed_makes_nothing_anew() {
+    let world = world();
+    world.said("s1", "an apple");
+    fs::remove_dir(&world.host.pao_home).unwrap();
+    let outcome = refresh(&world.host, &world.config, &mut |_| {}, &CancellationToken::new());
+    assert!(matches!(outcome, Err(IngestError::Index(_))), "{outcome:?}");
+    assert!(!world.host.pao_home.exists());
 }
 
 #[test]
