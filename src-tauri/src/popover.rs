@@ -7,7 +7,7 @@ use pao_core::view::place::{self, Monitor, Rect};
 use tauri::{AppHandle, LogicalPosition, Manager, WebviewUrl, WebviewWindow, WebviewWindowBuilder};
 
 use crate::shell::{Shell, lock};
-use crate::windows::{self, POPOVER};
+use crate::windows::POPOVER;
 
 /// Size in points.
 const SIZE: (f64, f64) = (380.0, 560.0);
@@ -45,7 +45,6 @@ pub fn create(app: &AppHandle) -> tauri::Result<()> {
         .visible_on_all_workspaces(true)
         .visible(false)
         .build()?;
-    windows::plain(&window)?;
     float(&window)
 }
 

@@ -65,32 +65,7 @@ fn panel(app: &AppHandle) -> WebviewWindowBuilder<'_, tauri::Wry, AppHandle> {
 }
 
 fn made(builder: WebviewWindowBuilder<'_, tauri::Wry, AppHandle>) -> tauri::Result<()> {
-    let window = builder.build()?;
-    plain(&window)?;
-    bring(&window)
-}
-
-/// Draws a window's lists and texts without the graphics card, whose driver takes tens of megabytes and on some machines
-/// shows nothing at all, and keeps no earlier pages: there are none.
-#[cfg(target_os = "linux")]
-pub fn plain(window: &WebviewWindow) -> tauri::Result<()> {
-    use webkit2gtk::{CacheModel, HardwareAccelerationPolicy, SettingsExt, WebContextExt, WebViewExt};
-    window.with_webview(|view| {
-        let view = view.inner();
-        if let Some(context) = view.context() {
-            context.set_cache_model(CacheModel::DocumentViewer);
-        }
-        if let Some(settings) = WebViewExt::settings(&view) {
-            settings.set_hardware_acceleration_policy(HardwareAccelerationPolicy::Never);
-            settings.set_enable_page_cache(false);
-        }
-    })
-}
-
-#[cfg(not(target_os = "linux"))]
-#[expect(clippy::unnecessary_wraps, reason = "on Linux it can fail")]
-pub fn plain(_window: &WebviewWindow) -> tauri::Result<()> {
-    Ok(())
+    bring(&builder.build()?)
 }
 
 /// Closing hides: the app stays in its tray.

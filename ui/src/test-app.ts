@@ -2,8 +2,10 @@
 import { render } from '@testing-library/svelte'
 import userEvent, { type UserEvent } from '@testing-library/user-event'
 import App from './App.svelte'
-import { use, type VerbName, type Verbs } from './host'
+import { use, type Host, type VerbName, type Verbs } from './host'
 import { fake, type Fake } from './host/fake'
+import Panel from './pages/Panel.svelte'
+import Popover from './pages/popover/Popover.svelte'
 import { glance } from './state/glance.svelte'
 import { jobs } from './state/jobs.svelte'
 import { mishap } from './state/mishap.svelte'
@@ -16,6 +18,11 @@ export interface Opened {
   asked<V extends VerbName>(verb: V): Verbs[V]['with'][]
 }
 
+/** Draws the window of that host. */
+export function show(host: Host): void {
+  render(App, { host: use(host), Page: host.label === 'popover' ? Popover : Panel })
+}
+
 export function openApp(search: string): Opened {
   pages.stack = []
   jobs.all = {}
@@ -23,8 +30,7 @@ export function openApp(search: string): Opened {
   glance.failure = null
   mishap.last = null
   const host = fake(search)
-  use(host)
-  render(App, { host })
+  show(host)
   return {
     host,
     user: userEvent.setup(),

@@ -1,12 +1,11 @@
 import { cleanup, render, screen, waitFor, within } from '@testing-library/svelte'
 import { describe, expect, it } from 'vitest'
-import App from '../../App.svelte'
 import Told from '../../parts/Told.svelte'
 import { Acting } from '../../state/acting.svelte'
 import { jobs } from '../../state/jobs.svelte'
 import { pages } from '../../state/page.svelte'
 import { wishFor } from '../../state/wish'
-import { openApp, spawnPage, type Opened } from '../../test-app'
+import { openApp, show, spawnPage, type Opened } from '../../test-app'
 
 async function started(more: string): Promise<Opened> {
   const opened = openApp(spawnPage('Fix it', more))
@@ -77,7 +76,7 @@ describe('a spawn under way', () => {
     cleanup()
     jobs.all = {}
     pages.stack = []
-    render(App, { host: { ...host, first: `job/${id}` } })
+    show({ ...host, first: `job/${id}` })
     expect(await screen.findByRole('progressbar', { name: 'Launch' })).toBeVisible()
   })
 
