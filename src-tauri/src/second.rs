@@ -32,13 +32,16 @@ pub fn first(host: &Host, words: &[String]) -> Result<Option<Place>, Error> {
         Error::environment(format!("nothing can be asked of an app that runs: {e}"), "try again")
     })?;
     let launch = Launch { words: words.to_vec(), folder: host.cwd.to_string_lossy().into_owned() };
-    let lock = host.pao_home.join("run").join("launch.lock");
+    let run = host.pao_home.join("run");
+    let lock = run.join("launch.lock");
     let began = Instant::now();
     loop {
         if runtime.block_on(app::hand_over(host, launch.clone()))? || on_the_bus(&launch)? {
             return Ok(None);
         }
-        match runtime.block_on(files::lock(&lock, Duration::ZERO)) {
+        let locked =
+            files::private_dir(&run).and_then(|()| runtime.block_on(files::lock(&lock, Duration::ZERO)));
+        match locked {
             // Another is beginning, or ending.
             Err(error) if error.kind() == ErrorKind::TimedOut => {}
             // A disk that takes no lock is for the app to show.
