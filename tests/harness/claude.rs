@@ -278,10 +278,10 @@ impl Claude {
         let mut pane = String::new();
         // A server whose last window has just closed takes no other one in before it is gone.
         self.until("a window to resume in", || {
-            pane = self.tmux(&tmux).trim().to_owned();
-            !pane.is_empty()
+            pane = self.tmux(&tmux);
+            !pane.trim().is_empty()
         });
-        pane
+        pane.trim().to_owned()
     }
 
     /// Ends an agent as a crash does: nothing of it gets to say goodbye.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::figures::{Aim, Report};
 use crate::harness::world::World;
@@ -39,6 +39,13 @@ pub fn measure(starts: usize, rest: Duration, report: &mut Report) {
         took.push(usable(&desktop));
     }
     report.times(PART, "exec until the spawn panel can be used", &took, Some(Aim::Below(500.0)));
+    let bare = program().with_file_name("examples").join("bare");
+    let mut took = Vec::new();
+    for _ in 0..starts {
+        desktop.launch_as(&world, &bare, &[]);
+        took.push(loaded(&desktop, &bare));
+    }
+    report.times(PART, "exec of one with an empty page until that is loaded", &took, None);
 
     let mut took = Vec::new();
     // Another desktop: panels do not take well to icons that vanish so often.
@@ -60,7 +67,6 @@ pub fn measure(starts: usize, rest: Duration, report: &mut Report) {
     report.one(PART, "idle: processor time", "%", share, Some(Aim::Below(0.2)));
     let ours = memory(&app);
     desktop.leave();
-    let bare = program().with_file_name("examples").join("bare");
     desktop.run(&mut world.command(&bare));
     std::thread::sleep(Duration::from_secs(5));
     let bare = memory(&tree(process(&bare)));
@@ -84,6 +90,20 @@ fn usable(desktop: &Desktop) -> Duration {
             return Duration::from_secs_f64((at / 1e3 - began(process(&program()))).max(0.0));
         }
         assert!(Instant::now() < until, "the panel did not come up");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// From the start of the process until its one page was loaded.
+fn loaded(desktop: &Desktop, program: &Path) -> Duration {
+    let script = json!({ "script": "return performance.timing.loadEventEnd || null", "args": [] });
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if let Some(at) = desktop.drive("POST", "execute/sync", &script).ok().as_ref().and_then(Value::as_f64)
+        {
+            return Duration::from_secs_f64((at / 1e3 - began(process(program))).max(0.0));
+        }
+        assert!(Instant::now() < until, "the empty page did not come up");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
